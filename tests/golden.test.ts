@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { makeEvents } from '../packages/core/src/events/make-events.ts';
 import { RUN_EVENTS, STEP_TASK_EVENTS } from '../packages/core/src/events/run-events.ts';
+import { SCHEDULE_EVENTS } from '../packages/core/src/events/schedule-events.ts';
 import { describeState } from '../packages/core/src/testing/describe-state.ts';
 import {
   decodedJson,
@@ -47,7 +48,7 @@ const { SLUICE_GOLDEN: order = 'check' } = process.env;
 if (order !== 'check') {
   writeEvents();
   const covered = order === 'write' ? await coveredTypes() : new Set<string>();
-  // Runs have a log of their own: random worlds of plain tasks have none.
+  // Runs and schedules have a log of their own: random worlds of plain tasks have none.
   const others = TYPES.filter((type) => !isOfRuns(type));
   const isCovered = (types: readonly string[]) => types.every((type) => covered.has(type));
   let number = order === 'write' ? logFolders().length : 0;
@@ -62,7 +63,7 @@ if (order !== 'check') {
 }
 
 function isOfRuns(type: string): boolean {
-  return type in RUN_EVENTS || type in STEP_TASK_EVENTS;
+  return type in RUN_EVENTS || type in STEP_TASK_EVENTS || type in SCHEDULE_EVENTS;
 }
 
 describe('events', () => {

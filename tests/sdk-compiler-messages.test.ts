@@ -242,6 +242,8 @@ const order: Workflow<Order, { url: string; pixels: number | null }> = defineWor
     w.step('d', sweep);
     w.step('e', sweep, {}, { startDelay: 3 });
     w.map(w.input.list, shrink);
+    w.map(w.input.list, 'count');
+    w.map([{ n: 1 }, 'two'], 'count', { retryCount: 1 });
     w.set({ total: w.lengthOf(w.input.list) });
     return { url: a.output.url, pixels: b.slow.output.pixels };
   },

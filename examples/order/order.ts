@@ -8,7 +8,7 @@ export interface Order {
 }
 
 export const order = defineWorkflow(
-  'order',
+  'ship-order',
   { version: 1, input: inputOf<Order>(), inputTemplate: { speed: 'normal' } },
   (w) => {
     const paid = w.step('charge', charge, { amount: w.input.amount });

@@ -15,6 +15,7 @@ import http.client
 import json
 import os
 import signal
+import sys
 import threading
 import time
 from urllib.parse import urlsplit
@@ -196,6 +197,15 @@ class Worker:
         with self.change:
             self.change.wait_for(lambda: not self.held)
         self.request("DELETE", f"/v1/worker-sessions/{self.session}", None).read()
+
+USAGE = """Usage: [SLUICE_URL=URL] [SLUICE_API_KEY=KEY] [WORKER_NAME=NAME] python3 worker.py
+
+Runs tasks of the types %s until it gets SIGTERM or SIGINT.
+SLUICE_URL is the address of the server (default http://127.0.0.1:7420)."""
+
+if len(sys.argv) > 1:
+    print(USAGE % ", ".join(HANDLERS))
+    sys.exit(0 if sys.argv[1] in ("-h", "--help") else 2)
 
 stopping = threading.Event()
 signal.signal(signal.SIGTERM, lambda *_: stopping.set())

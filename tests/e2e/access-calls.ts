@@ -4,6 +4,7 @@ import type { RouteName } from '@sluice/protocol';
 import type { KeyedApi } from '../support/keyed-api.ts';
 import { done, fresh, type Prepare } from './access-call.ts';
 import { RUN_CALLS } from './access-run-calls.ts';
+import { SCHEDULE_CALLS } from './access-schedule-calls.ts';
 
 interface Task {
   readonly id: string;
@@ -301,4 +302,5 @@ export const ACCESS_MATRIX: Readonly<Record<RouteName, Prepare>> = {
   ...QUEUE_CALLS,
   ...ACCESS_CALLS,
   ...RUN_CALLS,
+  ...SCHEDULE_CALLS,
 };

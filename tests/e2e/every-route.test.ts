@@ -124,6 +124,7 @@ describe.each(WITH_BODY)('the body of $name', ({ route }) => {
 test('every other error that a route announces has been seen', async () => {
   // Each of these has a separate test. This list must grow with the routes.
   const elsewhere = new Set([
+    'backfill_running',
     'blob_hash_mismatch',
     'blob_not_found',
     'dedupe_mismatch',
@@ -139,6 +140,8 @@ test('every other error that a route announces has been seen', async () => {
     'run_not_finished',
     'run_not_found',
     'run_not_kept',
+    'schedule_is_permanent',
+    'schedule_not_found',
     'session_not_found',
     'step_not_found',
     'step_not_waiting',

@@ -173,12 +173,13 @@ test('an old Node is refused with a hint, and a Node beside the package is used'
   const env = userEnvironment([old, '/usr/bin', '/bin'].join(delimiter));
   const sluice = join(host.folder, 'node_modules/.bin/sluice');
 
-  const refused = execute(sluice, ['--version'], { env });
+  const refused = execute(sluice, ['--version'], { env, cwd: host.folder });
 
   const version = 'is v20.1.0, but Node.js 24 or later is needed';
+  const page = 'install it, or see node_modules/sluice/docs/packages.md for a Node';
   await expect(refused).rejects.toMatchObject({
     code: 1,
-    stderr: expect.stringContaining(version),
+    stderr: expect.stringContaining(`${version}; ${page}`),
   });
   await symlink(process.execPath, join(host.folder, 'node_modules/.bin/node'));
   expect((await execute(sluice, ['--version'], { env })).stdout).toMatch(

@@ -1,6 +1,6 @@
 /** The files in deploy/ and the commands of docs/production.md that no other test runs. */
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -47,6 +47,26 @@ async function writeUnit(change: (text: string) => string = (text) => text): Pro
   await writeFile(file, change(text).replace('/opt/sluice/node_modules/.bin', BIN));
   return file;
 }
+
+test('the certificate for a test names its hosts, and others cannot read its key', async () => {
+  const commands = await documented('sh', 'openssl req');
+  const here = commands
+    .replaceAll('sudo ', '')
+    .replaceAll('/etc/sluice', folder)
+    .replace(/^chown .*$/m, '');
+
+  await execute('bash', ['-ec', here]);
+
+  const certificate = join(folder, 'sluice.crt');
+  for (const check of [
+    ['-checkhost', 'sluice.example'],
+    ['-checkip', '127.0.0.1'],
+  ]) {
+    const { stdout } = await execute('openssl', ['x509', '-in', certificate, '-noout', ...check]);
+    expect(stdout).toContain('does match certificate');
+  }
+  expect((await stat(join(folder, 'sluice.key'))).mode & 0o777).toBe(0o640);
+});
 
 test('systemd finds no problem in the unit', async () => {
   const verify = (file: string) => execute('systemd-analyze', ['verify', file]);

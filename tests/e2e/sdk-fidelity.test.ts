@@ -90,6 +90,12 @@ const SCENARIOS: Record<string, Scenario> = {
     await task.complete({ by: 'somebody' });
     return task;
   },
+  'is retried after its end': async (client) => {
+    const task = await client.submit(scripted, ['throw', 'give up']);
+    await task.wait();
+    await client.tasks.retry(task, { input: ['throw', 'return'] });
+    return task;
+  },
   'is failed from outside': async (client) => {
     const task = await client.submit(scripted, ['hang']);
     await untilStarted(task);
@@ -134,6 +140,7 @@ test.each(Object.entries(SCENARIOS))('a task that %s ends as on a server', async
   const simulated = await scenario(new TestSluice([scripted]));
 
   expect(story(await simulated.wait())).toEqual(story(await real.wait()));
+  expect(story(await simulated.get())).toEqual(story(await real.get()));
 });
 
 async function refusal(made: Promise<unknown>): Promise<object> {

@@ -188,6 +188,26 @@ test('a name that is nearly right gets a suggestion', async () => {
   await sluice('run', 'cancel', id);
 });
 
+test('a hint names only steps that a call can end', async () => {
+  const ask = { taskReferenceName: 'ask', type: 'HUMAN' };
+  const loop = { taskReferenceName: 'each', type: 'DO_WHILE', items: [1, 2], loopOver: [ask] };
+  const later = { taskReferenceName: 'later', type: 'HUMAN' };
+  await api.put('/v1/workflows/asking/versions/1', { tasks: [loop, later] });
+  const id = (await sluice('workflow', 'start', 'asking')).stdout.trim();
+
+  const far = await sluice('run', 'complete', id, 'something-else');
+  expect(far.stderr).toContain(
+    "no step 'something-else' (step_not_found); steps of the run that can be ended: ask__1\n",
+  );
+  const loopItself = await sluice('run', 'complete', id, 'each');
+  expect(loopItself.stderr).toContain("step 'each' is a loop, which ends with its steps");
+  const early = await sluice('run', 'complete', id, 'later');
+  expect(early.stderr).toContain("step 'later' has not begun yet");
+  const second = await sluice('run', 'complete', id, 'ask__2');
+  expect(second.stderr).toContain("step 'ask__2' has not begun yet");
+  await sluice('run', 'cancel', id);
+});
+
 test('a wait that is over before the run says so, and how to go on', async () => {
   const id = (await sluice('workflow', 'start', 'video')).stdout.trim();
 

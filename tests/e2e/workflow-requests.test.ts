@@ -76,7 +76,7 @@ describe('registering', () => {
       tasks: [
         { ...simple('probe', 'one'), retry: { maxAttempts: 0 }, taskDefinition: { tags: [] } },
         { ...simple('probe', 'one'), constraints: ['zone =='] },
-        { taskReferenceName: 'two', type: 'LATER' },
+        { taskReferenceName: 'two', type: 'FORK_JION' },
         simple('probe', 'three', { from: '${nobody.output}' }),
       ],
     };
@@ -84,15 +84,18 @@ describe('registering', () => {
     const { status, body } = await api.put('/v1/workflows/bad/versions/1', definition);
 
     expect([status, body.error.code]).toEqual([400, 'invalid_definition']);
-    const found = body.error.details.map(({ path, code }: never) => `${code} ${path}`).sort();
+    const found = body.error.details.map(({ path, code }: never) => `${code} ${path}`);
     expect(found).toEqual([
       'bad_field /tasks/0/retry/maxAttempts',
       'bad_field /tasks/0/taskDefinition/tags',
       'bad_field /tasks/1/constraints/0',
       'duplicate_reference /tasks/1/taskReferenceName',
-      'unknown_reference /tasks/3/inputParameters',
       'unknown_type /tasks/2/type',
+      'unknown_reference /tasks/3/inputParameters',
     ]);
+    expect(body.error.details[4].problem).toMatch(
+      /^"FORK_JION" is no type; use one of .*; did you mean "FORK_JOIN"\?$/,
+    );
   });
 
   test.each([

@@ -204,13 +204,32 @@ test('calls about steps say what is wrong', async () => {
     tasks: [
       { taskReferenceName: 'ask', type: 'HUMAN' },
       { taskReferenceName: 'then', type: 'HUMAN' },
+      {
+        taskReferenceName: 'each',
+        type: 'DO_WHILE',
+        items: [1],
+        loopOver: [{ taskReferenceName: 'inside', type: 'HUMAN' }],
+      },
     ],
   });
   const call = (step: string, body: unknown = {}) =>
     api.post(`/v1/runs/${id}/steps/${step}/complete`, body);
 
-  expect((await call('nobody')).body.error.code).toBe('step_not_found');
-  expect((await call('then')).body.error.code).toBe('step_not_waiting');
+  expect((await call('nobody')).body.error).toMatchObject({
+    code: 'step_not_found',
+    message: "the run has no step 'nobody'",
+  });
+  expect((await call('then')).body.error).toMatchObject({
+    code: 'step_not_waiting',
+    message: "step 'then' has not begun yet",
+  });
+  expect((await call('inside')).body.error).toMatchObject({
+    code: 'step_not_found',
+    message: "step 'inside' has not begun yet",
+  });
+  expect((await call('inside__1__1')).body.error.message).toBe(
+    "the run has no step 'inside__1__1'",
+  );
   expect((await call('ask', { outputs: 1 })).body.error.code).toBe('invalid_request');
   const large = await call('ask', { output: 'x'.repeat(300_000) });
   expect(large.body.error.code).toBe('payload_too_large');

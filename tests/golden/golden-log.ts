@@ -12,6 +12,7 @@ import {
   type StateDescription,
 } from '../../packages/core/src/testing/describe-state.ts';
 import { cancelledRun, rerunRun } from '../../packages/core/src/testing/runs/cancelled-run.ts';
+import { busySchedules } from '../../packages/core/src/testing/schedules/busy-schedules.ts';
 import { TestPartition } from '../../packages/core/src/testing/test-partition.ts';
 import { testUtf8 } from '../../packages/core/src/testing/test-utf8.ts';
 import { World } from '../../packages/core/src/testing/world/world.ts';
@@ -38,7 +39,7 @@ export const RUN_LIMITS = {
   tasksMax: 100,
   finishedTasksMax: 10,
   sessionsMax: 100,
-  arenaChunkBytes: 256,
+  arenaChunkBytes: 1024,
 };
 
 /** Records of random commands in batches, with every type of event. */
@@ -67,13 +68,14 @@ function batchesOf(steps: readonly (readonly [Action, number])[]): readonly Uint
   return partition.log();
 }
 
-/** Records of runs in batches, with every type of event that runs have. */
+/** Records of runs and schedules in batches, with every type of event that they have. */
 export function runBatches(): readonly Uint8Array[] {
   const partition = new TestPartition(RUN_LIMITS);
   for (let n = 0; n < RUNS; n++) {
     cancelledRun(partition);
     rerunRun(partition);
   }
+  busySchedules(partition);
   return partition.log();
 }
 

@@ -19,28 +19,37 @@ interface Fence {
 const FENCES: Readonly<Record<string, Fence>> = {
   core: { packages: [], allowsNode: false, external: [] },
   protocol: { packages: [], typesOnly: ['core'], allowsNode: false, external: ['typebox'] },
+  calendar: { packages: [], allowsNode: false, external: [] },
   log: { packages: [], typesOnly: ['core'], allowsNode: true, external: [] },
   engine: { packages: ['core', 'log'], allowsNode: true, external: [] },
-  server: { packages: ['engine', 'protocol', 'core', 'log'], allowsNode: true, external: 'any' },
+  server: {
+    packages: ['engine', 'protocol', 'core', 'log', 'calendar'],
+    allowsNode: true,
+    external: 'any',
+  },
   // It runs in browsers and has no dependencies to install.
   sdk: { packages: ['protocol'], allowsNode: false, external: [] },
   // The part of the SDK that runs only on Node.
   'sdk/src/node': { packages: [], allowsNode: true, external: [] },
   // A server inside the process of a user's tests. It uses the core, so it decides like the server.
-  'sdk/src/test-sluice': { packages: ['protocol', 'core'], allowsNode: false, external: [] },
+  'sdk/src/test-sluice': {
+    packages: ['protocol', 'core', 'calendar'],
+    allowsNode: false,
+    external: [],
+  },
   // `sluice dev` runs the server in its own process.
   cli: { packages: ['protocol', 'sdk', 'server'], allowsNode: true, external: 'any' },
   agent: { packages: ['protocol', 'sdk'], allowsNode: true, external: 'any' },
   console: { packages: ['protocol', 'sdk'], allowsNode: true, external: 'any' },
   // It runs everything that runs without a socket.
   simulator: {
-    packages: ['core', 'log', 'engine', 'protocol', 'server', 'sdk'],
+    packages: ['core', 'log', 'engine', 'protocol', 'server', 'sdk', 'calendar'],
     allowsNode: true,
     external: [],
   },
 };
 
-const TEST_PACKAGES = ['vitest', 'fast-check'];
+const TEST_PACKAGES = ['vitest', 'fast-check', 'croner'];
 
 export const importFences: TidyCheck = {
   name: 'import fences',

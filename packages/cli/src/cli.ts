@@ -2,6 +2,7 @@ import { constants } from 'node:os';
 import { NoServerError, RefusedError, StrangeServerError } from './api/api-errors.ts';
 import { buildCommit } from './build-commit.ts';
 import { find } from './command.ts';
+import { commandFirst } from './command-first.ts';
 import { COMMANDS, HELP } from './commands.ts';
 import { type CommandIo, ExitCode } from './exit-code.ts';
 import { stopWithNpm } from './npm-parent.ts';
@@ -10,7 +11,7 @@ import { UsageError } from './usage-error.ts';
 import { VERSION } from './version.ts';
 
 async function main(args: readonly string[], io: CommandIo): Promise<ExitCode> {
-  const [name, ...rest] = args;
+  const [name, ...rest] = commandFirst(args);
   if (name === undefined) {
     io.stderr(HELP);
     return ExitCode.usage;
@@ -20,7 +21,7 @@ async function main(args: readonly string[], io: CommandIo): Promise<ExitCode> {
     io.stdout(HELP);
     return ExitCode.done;
   }
-  if (name === '--version') {
+  if (name === '--version' || name === '-v') {
     const commit = buildCommit();
     io.stdout(commit === undefined ? VERSION : `${VERSION} (${commit})`);
     return ExitCode.done;

@@ -112,10 +112,20 @@ export function find(
 ): Command {
   const found = Object.hasOwn(commands, word) ? commands[word] : undefined;
   if (found !== undefined) return found;
+  if (word.startsWith('-')) throw new UsageError(misplacedFlag(word, before));
   const close = suggest(word, Object.keys(commands));
   const help = `see sluice ${before}--help`;
   const hint = close === undefined ? help : `did you mean '${before}${close}'?`;
   throw new UsageError(`unknown command '${before}${word}'; ${hint}`);
+}
+
+/** Flags that stand alone, without a command. */
+const LONE_FLAGS = ['help', 'version'];
+
+function misplacedFlag(word: string, before: string): string {
+  const near = suggest(word.replace(/^-+/, ''), before === '' ? LONE_FLAGS : ['help']);
+  if (near !== undefined) return `unknown flag ${word}; did you mean --${near}?`;
+  return `${word} stands before the command; flags go behind it: sluice ${before}COMMAND ${word} …`;
 }
 
 export function listOf(commands: Readonly<Record<string, Command>>): string {

@@ -47,7 +47,7 @@ Usage: sluice COMMAND [flags]
 ${listOf(COMMANDS)}
 
   --help       show this help, or that of a command: sluice dev --help
-  --version    print the version
+  --version    print the version; -v does the same
 
 SLUICE_URL is the address of the server (default http://127.0.0.1:7420), SLUICE_API_KEY the key.
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 no server.`;

@@ -44,6 +44,9 @@ const OPTIONS = {
   'print-config': { type: 'boolean' },
 } as const;
 
+/** `--help` is answered before the flags are read. */
+const KNOWN_FLAGS = [...Object.keys(OPTIONS), 'help'];
+
 /** Runs a server with this configuration until it is told to stop. */
 export async function runServer(args: readonly string[], io: CommandIo): Promise<ExitCode> {
   const { config, ...flags } = parseFlags(args);
@@ -63,7 +66,7 @@ function parseFlags(args: readonly string[]): ConfigSources['flags'] {
     return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: false })
       .values as ConfigSources['flags'];
   } catch (cause) {
-    throw new UsageError(flagProblem(cause as NodeJS.ErrnoException, Object.keys(OPTIONS)), {
+    throw new UsageError(flagProblem(cause as NodeJS.ErrnoException, KNOWN_FLAGS), {
       cause,
     });
   }

@@ -72,6 +72,22 @@ export type {
 } from './commands/runs/put-workflow.ts';
 export type { ReviveRun, ReviveRunReply } from './commands/runs/revive-run.ts';
 export type { RunSpec, StartRuns, StartRunsReply, UnfitInput } from './commands/runs/start-runs.ts';
+export type {
+  EndBackfill,
+  StartBackfill,
+  StartBackfillReply,
+} from './commands/schedules/backfill-schedules.ts';
+export type {
+  ChangeSchedules,
+  ScheduleChange,
+  ScheduleOutcome,
+} from './commands/schedules/change-schedules.ts';
+export { isLive, SCHEDULE_TAG, SCHEDULED_AT_TAG } from './commands/schedules/make-work.ts';
+export type {
+  PauseSchedules,
+  TriggerSchedule,
+  TriggerScheduleReply,
+} from './commands/schedules/operate-schedules.ts';
 export type { AttachSession, AttachSessionReply } from './commands/sessions/attach-session.ts';
 export type { DetachSession, ExpireSessions } from './commands/sessions/end-sessions.ts';
 export type { RenewSessions } from './commands/sessions/renew-sessions.ts';
@@ -123,10 +139,25 @@ export {
 } from './events/task-events.ts';
 export { type BlobAnswer, blobsAsked, lookIntoBlobs } from './expressions/blob-questions.ts';
 export type { Explanation } from './matching/explain.ts';
+export { whyNoStep } from './matching/explain-step.ts';
 export { pushCost, signalCost } from './matching/matching.ts';
 export { Partition, type PartitionOptions, type PartitionReader } from './partition.ts';
+export type { Calendar } from './schedule/calendar.ts';
+export { anchorOf, NO_TIME, nextTime } from './schedule/fire-times.ts';
+export {
+  FIRE_REASONS,
+  type FireReason,
+  MISFIRE_AFTER_MS,
+  type RunTarget,
+  type ScheduleSettings,
+  type ScheduleSpec,
+} from './schedule/schedule-settings.ts';
 export { definitionSchemaProblems } from './schema/definition-schemas.ts';
-export { SNAPSHOT_SCHEMA, SnapshotError } from './snapshot/snapshot-archive.ts';
+export {
+  SNAPSHOT_SCHEMA,
+  SnapshotError,
+  SnapshotVersionError,
+} from './snapshot/snapshot-archive.ts';
 export { StateHashError } from './snapshot/state-hash.ts';
 export { type AccessKey, hasExpired, isOver } from './state/access/access-keys.ts';
 export type { AuditRecord } from './state/access/audit-trail.ts';
@@ -136,6 +167,7 @@ export type { NamespaceUse } from './state/namespaces.ts';
 export type { Delivery } from './state/outbox.ts';
 export type { QuotaName, Quotas } from './state/quotas.ts';
 export type { StoredProgram } from './state/runs/programs.ts';
+export { inputOf, nameOf, settingsOf } from './state/schedules/read-schedule.ts';
 export type { PartitionLimits, ReadonlyQueue, ReadonlyState } from './state/state.ts';
 export type { PayloadRange } from './structures/payload-range.ts';
 export {
@@ -188,7 +220,6 @@ export type { SessionView } from './workers/session-view.ts';
 export { compileDefinition } from './workflow/compile.ts';
 export { requestFields, wrongHttpFields } from './workflow/http-fields.ts';
 export type { DefinitionProblem } from './workflow/problems.ts';
-
 export {
   CALLBACK_TASK_TYPE,
   HTTP_TASK_TYPE,
@@ -206,5 +237,4 @@ export {
   RUN_STATES,
   STEP_STATES,
 } from './workflow/run-state.ts';
-
 export { SCRIPT_GLOBALS } from './workflow/script-globals.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Command, RunCommand } from './commands/commands.ts';
+import type { Command, RunCommand, ScheduleCommand } from './commands/commands.ts';
 import { World } from './testing/world/world.ts';
 import { type Action, actions, passedMs } from './testing/world/world-actions.ts';
 
@@ -48,7 +48,9 @@ function live(steps: readonly [Action, number][], seen: Set<string>): void {
  * All commands: one that is added to the core must be added to the actions, too. Those of runs are
  * in `runs-property.test.ts`.
  */
-const COMMANDS: Readonly<Record<Exclude<Command['type'], RunCommand['type']>, true>> = {
+const COMMANDS: Readonly<
+  Record<Exclude<Command['type'], RunCommand['type'] | ScheduleCommand['type']>, true>
+> = {
   submit_tasks: true,
   attach_session: true,
   disconnect_session: true,

@@ -23,6 +23,7 @@ import { TASK_STATES } from './task/task-state.ts';
 import { decodeBatch } from './testing/decode-batch.ts';
 import { describeState } from './testing/describe-state.ts';
 import { cancelledRun, rerunRun } from './testing/runs/cancelled-run.ts';
+import { busySchedules } from './testing/schedules/busy-schedules.ts';
 import { LEASE_MS, TestPartition } from './testing/test-partition.ts';
 import type { TestTask } from './testing/test-requests.ts';
 import { testUtf8 } from './testing/test-utf8.ts';
@@ -30,6 +31,7 @@ import { testUtf8 } from './testing/test-utf8.ts';
 test('the busy partition has been through every type of event', () => {
   const revived = new TestPartition({ finishedTasksMax: 10 });
   rerunRun(revived);
+  busySchedules(revived);
   const records = [...busyPartition().log(), ...revived.log()].flatMap(decodeBatch);
 
   const types = new Set(records.flatMap(({ events }) => events.map((event) => event.type)));

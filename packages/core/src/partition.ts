@@ -22,7 +22,12 @@ import { makeEvents } from './events/make-events.ts';
 import { RecordReader } from './events/record-reader.ts';
 import type { RecordWriter } from './events/record-writer.ts';
 import { type Explanation, explainTask } from './matching/explain.ts';
-import { OLDEST_SCHEMA, SNAPSHOT_SCHEMA, SnapshotError } from './snapshot/snapshot-archive.ts';
+import { type Calendar, EMPTY_CALENDAR } from './schedule/calendar.ts';
+import {
+  OLDEST_SCHEMA,
+  SNAPSHOT_SCHEMA,
+  SnapshotVersionError,
+} from './snapshot/snapshot-archive.ts';
 import { SnapshotLoader } from './snapshot/snapshot-loader.ts';
 import { SnapshotSaver } from './snapshot/snapshot-saver.ts';
 import { StateHashError, StateHasher } from './snapshot/state-hash.ts';
@@ -43,6 +48,8 @@ export interface PartitionOptions {
   readonly partition: number;
   readonly limits: PartitionLimits;
   readonly utf8: Utf8;
+  /** Needed for schedules with cron patterns. */
+  readonly calendar?: Calendar;
   readonly matching?: Partial<MatchingOptions>;
   /** Number of events between two state hashes. */
   readonly hashEvery?: number;
@@ -102,6 +109,7 @@ export class Partition {
       outputs: this.outputs,
       shapeTexts: new ShapeTexts(),
       runWork: new RunWork(this.durable, options.utf8, options.runUnits ?? RUN_UNITS),
+      calendar: options.calendar ?? EMPTY_CALENDAR,
       matching: { ...MATCHING_DEFAULTS, ...options.matching },
       pending: new PendingMatches(this.durable, this.roster),
     };
@@ -113,7 +121,7 @@ export class Partition {
 
   /** No timer is due before this time; infinite when no timer is set. */
   get nextTimerAt(): number {
-    const { timers, dedupe, redrives, runs } = this.durable;
+    const { timers, dedupe, redrives, runs, schedules } = this.durable;
     return Math.min(
       // Runs that have something to do wait for nothing but their turn.
       runs.line.length > 0
@@ -122,6 +130,8 @@ export class Partition {
       timers.earliest(),
       dedupe.earliest(),
       redrives.earliest(),
+      schedules.timers.earliest(),
+      schedules.backfills.earliest(),
       runs.earliest(),
       this.activity.earliest(),
       this.roster.nextRefusalEndsAt,
@@ -251,7 +261,8 @@ export class Partition {
   load({ schema, hash, pieces }: StateSnapshot): void {
     if (schema < OLDEST_SCHEMA || schema > SNAPSHOT_SCHEMA) {
       const known = `${OLDEST_SCHEMA} to ${SNAPSHOT_SCHEMA}`;
-      throw new SnapshotError(`its schema is ${schema}, and this version of Sluice knows ${known}`);
+      const finding = `its schema is ${schema}, and this version of Sluice knows ${known}`;
+      throw new SnapshotVersionError(finding);
     }
     const loader = new SnapshotLoader(pieces, this.utf8, schema);
     try {

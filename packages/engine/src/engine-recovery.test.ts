@@ -42,6 +42,31 @@ test('a worker goes on after a restart where it was, and nothing runs twice', as
   expect(after.outputs.released[0]).toBe('welcome s');
 });
 
+test('an engine that knows the extent of its log acquires it after recovery', async () => {
+  const before = await workedEngine();
+  const calls: string[] = [];
+  const prepare = ({ faults }: TestEngine): void => {
+    const { acquire, read } = faults;
+    faults.acquire = async () => {
+      calls.push('acquire');
+      // The earlier holder goes on until it is fenced.
+      await before.submit('7');
+      return acquire.call(faults);
+    };
+    faults.read = (from, onBatch) => {
+      calls.push('read');
+      return read.call(faults, from, onBatch);
+    };
+  };
+  const extent = { first: 0, tail: before.engine.position };
+
+  const after = await TestEngine.start({ store: before.store, now: before.now, prepare, extent });
+
+  expect(calls).toEqual(['read', 'acquire', 'read']);
+  expect(await after.tasks()).toEqual(await before.tasks());
+  expect(await after.tasks()).toHaveLength(7);
+});
+
 test('the engine that starts goes on behind the tail that it found', async () => {
   const before = await workedEngine();
   const { appends } = before.log;

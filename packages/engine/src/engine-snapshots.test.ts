@@ -168,6 +168,27 @@ test('without a usable snapshot the whole log is replayed while it is there', as
   expect(await after.count()).toBe(1);
 });
 
+test('a trimmed log with snapshots of another version says which version can start', async () => {
+  const before = await trimmedEngine();
+  for (const position of [3, 2]) {
+    snapshots.replace(position, (snapshot) => ({ ...snapshot, schema: 99 }));
+  }
+  const { store, now } = before;
+  const extent = { first: 2, tail: before.engine.position };
+
+  const start = TestEngine.start({ store, now, snapshots, extent });
+
+  await expect(start).rejects.toThrow(RecoveryError);
+  const finding = 'its schema is 99, and this version of Sluice knows 3 to 5';
+  await expect(start).rejects.toThrow(
+    `the log begins with record 2, and no snapshot of the records before it can be loaded ` +
+      `(snapshot 3: ${finding}; snapshot 2: ${finding}); another version of Sluice saved them, ` +
+      'and that version can start on this folder',
+  );
+  // The log was not acquired: its holder goes on.
+  expect(await before.submit('"more"')).toContain('submitted');
+});
+
 test('a trimmed log without a usable snapshot is refused, with the positions', async () => {
   const before = await trimmedEngine();
   for (const position of [3, 2]) {
@@ -177,7 +198,9 @@ test('a trimmed log without a usable snapshot is refused, with the positions', a
   const start = restart(before);
 
   await expect(start).rejects.toThrow(RecoveryError);
-  await expect(start).rejects.toThrow(/begins with record 2, .* \(found: 3, 2\)/);
+  await expect(start).rejects.toThrow(
+    /begins with record 2, .* \(snapshot 3: .*; snapshot 2: .*\); restore the snapshots/,
+  );
 });
 
 test('a trimmed log without its snapshots is refused', async () => {
@@ -186,7 +209,7 @@ test('a trimmed log without its snapshots is refused', async () => {
 
   const start = TestEngine.start({ store, now, snapshots: new MemorySnapshots() });
 
-  await expect(start).rejects.toThrow(/begins with record 2, .* \(found: none\)/);
+  await expect(start).rejects.toThrow(/begins with record 2, .* was found; restore/);
 });
 
 test('a snapshot that the log has not reached is refused: records are missing', async () => {

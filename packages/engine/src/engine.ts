@@ -8,25 +8,30 @@ import type {
   ReadonlyState,
   Replies,
 } from '@sluice/core';
-import type { BoundedLog, LogBatch, LogHold } from '@sluice/log';
+import type { BoundedLog, LogBatch, LogExtent, LogHold } from '@sluice/log';
 import { ADMISSION_BOUNDS, type AdmissionBounds, type AdmissionClass } from './admission.ts';
 import { Alarm, type StartTimer } from './alarm.ts';
 import { Batch, type Releasable } from './batch.ts';
 import { CommittedFeed, type FeedOptions, feedWithin, type Watermark } from './committed-feed.ts';
 import type { Notify } from './engine-notice.ts';
 import type { OutputPort } from './output-port.ts';
-import { type MakePartition, recoverPartition, withinLimits } from './recovery.ts';
+import { type MakePartition, recoverAndAcquire } from './recovery.ts';
 import { SnapshotKeeper, type SnapshotOptions } from './snapshot-keeper.ts';
 
 export interface EngineOptions {
   readonly log: BoundedLog;
+  /**
+   * What the log holds, when no other process can change it. The engine then recovers before it
+   * acquires the log, so a start that fails to recover writes nothing.
+   */
+  readonly extent?: LogExtent;
   /** Without snapshots every start replays the whole log, and the log grows for ever. */
   readonly snapshots?: SnapshotOptions;
   /**
    * Set when there is a consumer of committed batches. The log, and finished tasks in memory, are
-   * then kept until the consumer has them.
+   * then kept until the consumer has them. A function is called once the partition is recovered.
    */
-  readonly feed?: FeedOptions;
+  readonly feed?: FeedOptions | (() => Promise<FeedOptions>);
   readonly partition: PartitionOptions;
   /** Creates the partition; a simulation creates one that it can observe. */
   readonly makePartition?: MakePartition;
@@ -54,6 +59,8 @@ export interface EngineOptions {
    */
   readonly onStopped: (cause: Error) => void;
 }
+
+type StartedOptions = Omit<EngineOptions, 'feed'> & { readonly feed?: FeedOptions };
 
 /** A command without its time, which the engine's clock adds. */
 export type Request<C extends Command = Command> = C extends Command ? Omit<C, 'now'> : never;
@@ -86,7 +93,7 @@ const UNKNOWN_PAUSE_MS_MAX = 1000;
  *   disk has caught up.
  */
 export class Engine {
-  private readonly options: EngineOptions;
+  private readonly options: StartedOptions;
   private readonly partition: Partition;
   private open: Batch;
   /** The batch whose append is outstanding. */
@@ -109,7 +116,7 @@ export class Engine {
   /** Resolves `close` once nothing is outstanding. */
   private onQuiet: (() => void) | undefined;
 
-  private constructor(options: EngineOptions, hold: LogHold, partition: Partition) {
+  private constructor(options: StartedOptions, hold: LogHold, partition: Partition) {
     this.options = options;
     this.epoch = hold.epoch;
     this.tail = hold.tail;
@@ -125,21 +132,10 @@ export class Engine {
    * Acquires the log, loads the newest snapshot, replays the records after it and expects its
    * sessions back. Rejects with a `RecoveryError` when snapshot and log leave a gap.
    */
-  static async start(options: EngineOptions): Promise<Engine> {
-    const hold = await options.log.acquire();
-    const feed = feedWithin(options.feed, hold);
-    const { partition, position } = await recoverPartition({
-      partition: options.partition,
-      snapshots: options.snapshots?.store,
-      log: hold,
-      notify: options.notify,
-      ...(options.makePartition === undefined ? {} : { makePartition: options.makePartition }),
-    });
-    let replayedBytes = 0;
-    await options.log.read(position, ({ bytes, firstRecord }) => {
-      withinLimits(() => partition.replay(bytes, firstRecord));
-      replayedBytes += bytes.length;
-    });
+  static async start({ feed: asked, ...options }: EngineOptions): Promise<Engine> {
+    const recovered = await recoverAndAcquire(options);
+    const { hold, partition, position, replayedBytes } = recovered;
+    const feed = feedWithin(typeof asked === 'function' ? await asked() : asked, hold);
     const engine = new Engine({ ...options, ...(feed && { feed }) }, hold, partition);
     options.onRecovered?.(partition.state.now);
     partition.expectHolders(options.clock(), options.graceMsMin);

@@ -5,13 +5,15 @@ import {
   RecordWriter,
   type Replies,
 } from '@sluice/core';
-import type { PartitionLog, SnapshotStore } from '@sluice/log';
+import type { LogExtent, PartitionLog, SnapshotStore } from '@sluice/log';
 import { FencedError, type Request } from './engine.ts';
-import { recoverPartition, withinLimits } from './recovery.ts';
+import { recoverAndAcquire } from './recovery.ts';
 
 /** A partition whose server is not running. */
 export interface RestingPartition {
   readonly log: PartitionLog;
+  /** As in `EngineOptions`: nothing is written unless recovery succeeds. */
+  readonly extent?: LogExtent;
   readonly partition: PartitionOptions;
   readonly snapshots: SnapshotStore;
   readonly clock: () => number;
@@ -28,17 +30,14 @@ export async function executeOnce<C extends Command, T>(
   command: Request<C>,
   answer: (reply: Replies[C['type']], state: ReadonlyState) => T,
 ): Promise<T> {
-  const { log, snapshots } = resting;
-  const hold = await log.acquire();
-  const { partition, position } = await recoverPartition({
+  const { log, snapshots, extent } = resting;
+  const { partition, hold } = await recoverAndAcquire({
+    log,
+    ...(extent && { extent }),
     partition: resting.partition,
-    snapshots,
-    log: hold,
+    snapshots: { store: snapshots },
     // A skipped snapshot is reported by the server, which skips it as well.
     notify: () => undefined,
-  });
-  await log.read(position, ({ bytes, firstRecord }) => {
-    withinLimits(() => partition.replay(bytes, firstRecord));
   });
   const writer = new RecordWriter(resting.partition.utf8);
   const timed = { ...command, now: resting.clock() } as unknown as C;

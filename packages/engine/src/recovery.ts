@@ -1,5 +1,16 @@
-import { LimitError, Partition, type PartitionOptions, SnapshotError } from '@sluice/core';
-import { SnapshotDamagedError, type SnapshotStore } from '@sluice/log';
+import {
+  LimitError,
+  Partition,
+  type PartitionOptions,
+  SnapshotError,
+  SnapshotVersionError,
+} from '@sluice/core';
+import {
+  type LogExtent,
+  type PartitionLog,
+  SnapshotDamagedError,
+  type SnapshotStore,
+} from '@sluice/log';
 import type { Notify } from './engine-notice.ts';
 
 /** Snapshots and log do not fit together: starting would lose acknowledged tasks. */
@@ -12,7 +23,7 @@ export interface RecoverySource {
   /** Absent when there is only the log. */
   readonly snapshots: SnapshotStore | undefined;
   /** The first record that the log holds, and its end. */
-  readonly log: { readonly first: number; readonly tail: number };
+  readonly log: LogExtent;
   readonly notify: Notify;
   /** Creates an empty partition; a simulation creates one that it can observe. */
   readonly makePartition?: MakePartition;
@@ -42,19 +53,96 @@ export async function recoverPartition(source: RecoverySource): Promise<Recovere
         `${log.tail}: records are missing; restore the log folder that belongs to it`,
     );
   }
+  const unusable: UnusableSnapshot[] = [];
   for (const position of positions) {
     try {
       return { partition: await load(source, position), position };
     } catch (cause) {
       if (!isUnusable(cause)) throw cause;
+      unusable.push({ position, cause });
       notify({ type: 'snapshot_unusable', position, cause });
     }
   }
   if (log.first === 0) return { partition: empty(source), position: 0 };
-  throw new RecoveryError(
-    `the log begins with record ${log.first}, and no snapshot that reaches up to it can be ` +
-      `loaded (found: ${positions.join(', ') || 'none'}); restore the snapshots that belong to it`,
-  );
+  throw new RecoveryError(noSnapshotProblem(log.first, unusable));
+}
+
+/** A partition with everything that the log holds. */
+interface ReplayedPartition extends RecoveredPartition, Replayed {}
+
+interface Replayed {
+  readonly replayedBytes: number;
+  /** The first record that was not replayed. */
+  readonly reached: number;
+}
+
+/** Recovers a partition and replays the records after its snapshot. Nothing is written. */
+async function replayPartition(
+  source: RecoverySource,
+  log: Pick<PartitionLog, 'read'>,
+): Promise<ReplayedPartition> {
+  const { partition, position } = await recoverPartition(source);
+  return { partition, position, ...(await replayFrom(position, partition, log)) };
+}
+
+/** Replays the records from `position` on. */
+async function replayFrom(
+  position: number,
+  partition: Partition,
+  log: Pick<PartitionLog, 'read'>,
+): Promise<Replayed> {
+  let replayedBytes = 0;
+  let reached = position;
+  await log.read(position, ({ bytes, firstRecord, recordCount }) => {
+    withinLimits(() => partition.replay(bytes, firstRecord));
+    replayedBytes += bytes.length;
+    reached = firstRecord + recordCount;
+  });
+  return { replayedBytes, reached };
+}
+
+interface RecoveryOptions extends Omit<RecoverySource, 'snapshots' | 'log'> {
+  readonly log: PartitionLog;
+  readonly snapshots?: { readonly store: SnapshotStore };
+  readonly extent?: LogExtent;
+}
+
+/**
+ * Recovers a partition and acquires its log. When the extent of the log is certain, recovery comes
+ * first: a version that cannot read the folder then leaves it as it was.
+ */
+export async function recoverAndAcquire(options: RecoveryOptions) {
+  const { log, extent, snapshots, ...rest } = options;
+  const early = extent === undefined ? await log.acquire() : undefined;
+  const held = (early ?? extent) as LogExtent;
+  const source = { ...rest, snapshots: snapshots?.store, log: held };
+  const replayed = await replayPartition(source, log);
+  const hold = early ?? (await log.acquire());
+  // Another holder of this log may have appended until it was fenced.
+  const { partition, reached } = replayed;
+  if (hold.tail > reached) await replayFrom(reached, partition, log);
+  return { ...replayed, hold };
+}
+
+interface UnusableSnapshot {
+  readonly position: number;
+  readonly cause: Error;
+}
+
+/** Says what to do: start another version, or restore the files. */
+function noSnapshotProblem(first: number, unusable: readonly UnusableSnapshot[]): string {
+  const gap = `the log begins with record ${first}, and no snapshot of the records before it`;
+  if (unusable.length === 0) {
+    return `${gap} was found; restore the snapshots that belong to the log`;
+  }
+  const findings = unusable.map(({ position, cause }) => {
+    const finding = cause instanceof SnapshotError ? cause.finding : cause.message;
+    return `snapshot ${position}: ${finding}`;
+  });
+  const found = `${gap} can be loaded (${findings.join('; ')})`;
+  return unusable.some(({ cause }) => cause instanceof SnapshotVersionError)
+    ? `${found}; another version of Sluice saved them, and that version can start on this folder`
+    : `${found}; restore the snapshots that belong to the log`;
 }
 
 async function load(source: RecoverySource, position: number): Promise<Partition> {
@@ -72,7 +160,7 @@ async function load(source: RecoverySource, position: number): Promise<Partition
  * Explains a `LimitError`: the stored data does not fit because a limit was lowered since. Other
  * errors are passed on unchanged, even if the partition is full: the snapshot may be damaged.
  */
-export function withinLimits(take: () => void): void {
+function withinLimits(take: () => void): void {
   try {
     take();
   } catch (cause) {

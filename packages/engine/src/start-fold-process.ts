@@ -4,7 +4,7 @@ import { envWithCompileCache } from './compile-cache.ts';
 import type { Fold, FoldOutcome, StartFold } from './fold.ts';
 
 /** Where a fold process finds its data. */
-export interface FoldProcessOptions extends Omit<PartitionOptions, 'utf8'> {
+export interface FoldProcessOptions extends Omit<PartitionOptions, 'utf8' | 'calendar'> {
   readonly logFolder: string;
   readonly snapshotFolder: string;
 }

@@ -12,6 +12,7 @@ export type {
   AppendOutcome,
   BoundedLog,
   LogBatch,
+  LogExtent,
   LogHold,
   LogTrim,
   OnBatch,

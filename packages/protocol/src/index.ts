@@ -64,6 +64,27 @@ export {
   type StepView,
 } from './schemas/run-schemas.ts';
 export {
+  BackfillAnswer,
+  BackfillRequest,
+  CronSpec,
+  EverySpec,
+  FireReason,
+  FireView,
+  OnceSpec,
+  PermanentSpec,
+  Preview,
+  PreviewQuery,
+  PutScheduleQuery,
+  ScheduleBatch,
+  ScheduleChange,
+  ScheduleExplanation,
+  ScheduleListQuery,
+  ScheduleParams,
+  SchedulePatch,
+  ScheduleRequest,
+  ScheduleView,
+} from './schemas/schedule-schemas.ts';
+export {
   CancelRequest,
   CancelTasksRequest,
   CompleteRequest,

@@ -44,6 +44,7 @@ import { runRoutes } from './runs/run.route.ts';
 import { RunArchive } from './runs/run-archive.ts';
 import { RunOperations } from './runs/run-operations.ts';
 import { RunWaiting } from './runs/run-waiting.ts';
+import { scheduleRoutes } from './schedules/schedule.route.ts';
 import type { Scripts } from './scripts/scripts.ts';
 import { statsRoute } from './stats/stats.route.ts';
 import { manyTasksRoutes } from './tasks/many-tasks.route.ts';
@@ -131,6 +132,7 @@ export function buildApp(options: AppOptions, parts: AppParts): FastifyInstance 
   taskRoutes(app, { ...parts, archive, keyStreams, stalledMs: limits.stalledReaderMs });
   workflowRoutes(app, parts);
   runsOf(app, { ...parts, keyStreams });
+  scheduleRoutes(app, { ...parts, archive, runs: new RunArchive(parts) });
   workerRoutes(app, { ...parts, keyStreams });
   queueRoutes(app, parts);
   taskTypeRoutes(app, engine, parts.admission);

@@ -9,12 +9,10 @@ import { DEFAULTS, type ServerOptions } from './assembly/server-options.ts';
 import {
   courierOf,
   httpWorkerOf,
-  openBlobs,
+  openFiles,
   openLog,
-  openTaskLogs,
   quotasIn,
   startEngine,
-  startProjection,
 } from './assembly/server-parts.ts';
 import type { BlobStore } from './blobs/blob-store.ts';
 import { BlobSweep } from './blobs/blob-sweep.ts';
@@ -114,11 +112,9 @@ export class Server {
       const streams = streamsOf(options, observation);
       const waiters = new TaskWaiters(quotasIn(options));
       const rates = new QueueRates(() => performance.now());
-      const logs = await openTaskLogs(options);
-      const blobs = await openBlobs(options, observation, now);
       let courier: RunningCourier | undefined;
       let httpWorker: HttpWorker | undefined;
-      const scripts = scriptsOf(blobs, () => engine);
+      const scripts = scriptsOf(() => ({ engine, blobs }));
       const outputs = new ServerOutputs(streams, waiters, rates, {
         observe: observation.staged,
         owed: (deliveries, state) => courier?.staged(deliveries, state),
@@ -127,10 +123,11 @@ export class Server {
       });
       let gateway: Gateway | undefined;
       const beforeTimers = () => gateway?.beforeTimers();
-      projection = await startProjection(options, observation);
-      const { feedOptions } = projection;
-      const parts = { log, outputs, clock: time, observation, beforeTimers, feedOptions };
-      const engine = await startEngine(options, parts);
+      const { extent } = file;
+      const parts = { log, extent, outputs, clock: time, observation, beforeTimers };
+      const { engine, ...opened } = await startEngine(options, parts);
+      projection = opened.projection;
+      const { logs, blobs } = await openFiles(options, observation, now);
       observation.begin();
       const { state } = observation.partition;
       projection.follow(engine.feed, engine.position, state.programs.all());
@@ -206,9 +203,10 @@ function checkKeys({ host, dataFolder }: ServerOptions, { accessKeys }: Readonly
   throw new ConfigError([`host ${noKeysProblem(host, dataFolder)}`]);
 }
 
-function scriptsOf(blobs: BlobStore, engineOf: () => Engine): Scripts {
-  const report = (results: readonly EvaluationResult[]) => reportScripts(engineOf(), results);
-  return new Scripts(report, (blob) => blobs.pathOf(blob));
+/** Engine and blobs are opened later, and nothing is evaluated before. */
+function scriptsOf(parts: () => { engine: Engine; blobs: BlobStore }): Scripts {
+  const report = (results: readonly EvaluationResult[]) => reportScripts(parts().engine, results);
+  return new Scripts(report, (blob) => parts().blobs.pathOf(blob));
 }
 
 /** A server that stops evaluates the scripts again when it starts. */

@@ -74,6 +74,21 @@ test('an answer that breaks off at the last address is no server', async () => {
   await expect(asked).rejects.toThrow(`${cut} (`);
 });
 
+test("only for this machine is there the advice to start a server with 'sluice dev'", async () => {
+  const asked = (...urls: string[]) => callerOf(...urls).get<List>('/', ['items']);
+
+  await expect(asked(NOBODY, 'http://localhost:1')).rejects.toThrow(
+    "; start one with 'sluice dev', or set its address",
+  );
+  // `fetch` refuses port 1 without a connection.
+  await expect(asked('http://192.0.2.1:1')).rejects.toThrow('; set its address with --url');
+});
+
+test('an address with the path of the API is that of its server', () => {
+  expect(callerOf('https://host:7430/v1').url).toBe('https://host:7430');
+  expect(callerOf('https://host/behind/a/proxy/v1/').url).toBe('https://host/behind/a/proxy');
+});
+
 test('what would be done twice is not sent again once it may have arrived', async () => {
   const arrived: string[] = [];
   const urls = [await hangingUp(arrived), await hangingUp(arrived)];

@@ -75,7 +75,7 @@ export class ApiCaller {
   constructor({ url, env, signal }: ApiOptions) {
     const urls = (url ?? env.SLUICE_URL ?? '')
       .split(',')
-      .map((each) => each.trim().replace(/\/+$/, ''))
+      .map((each) => addressOf(each.trim()))
       .filter((each) => each !== '');
     for (const each of urls) {
       refusePassword(each);
@@ -228,9 +228,10 @@ export class ApiCaller {
       }
     }
     if (isUntrusted) throw new NoServerError(`no connection to ${why.join(' or ')}`);
+    const isHere = urls.every(isOnThisMachine);
     const todo = isPlain
       ? USE_TLS
-      : "start one with 'sluice dev', or set its address with --url or SLUICE_URL";
+      : `${isHere ? "start one with 'sluice dev', or " : ''}set its address with --url or SLUICE_URL`;
     throw new NoServerError(`no server answers at ${why.join(' or ')}; ${todo}`);
   }
 
@@ -256,6 +257,16 @@ export class ApiCaller {
       clearTimeout(timer);
     }
   }
+}
+
+/** An address as people copy it, with the path of the API, is that of its server. */
+function addressOf(text: string): string {
+  return text.replace(/\/+$/, '').replace(/\/v1$/, '');
+}
+
+/** Only there does 'sluice dev' start a server. */
+function isOnThisMachine(url: string): boolean {
+  return /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(url).hostname);
 }
 
 /** `127.0.0.1:7420` alone is no address, and `htp://…` is a typo. */

@@ -112,14 +112,16 @@ const redrive = defineCommand({
     'The redrive continues in the background, even after a restart of the server. With\n' +
     '--fingerprint all of them run again immediately.',
   flags: {
-    type: { ...TYPE_FLAG, help: 'only tasks of this type (default: all types)' },
+    type: TYPE_FLAG,
     fingerprint: FINGERPRINT_FLAG,
+    all: { help: 'all dead letters' },
     rate: { value: 'N', help: 'tasks per second (default 100)' },
     'dry-run': DRY_RUN_FLAG,
     ...SERVER_FLAGS,
   },
   examples: [
     'sluice dead-letter redrive --type transcode --rate 10',
+    'sluice dead-letter redrive --all',
     'sluice dead-letter redrive --fingerprint 3f9a0c1d2e4b --dry-run',
   ],
   run: async ({ flags }, io) => {
@@ -128,6 +130,7 @@ const redrive = defineCommand({
       throw new UsageError('use either --rate or --fingerprint, not both');
     }
     const filter = stated({ type, fingerprint });
+    checkFilter('redrive', filter, flags.all);
     const body = stated({ filter, ratePerSec: rateOf(flags.rate), dryRun });
     const reply = await connect(flags, io).postOnce<{ id: string | null; count: number }>(
       '/v1/dead-letters/redrive',
@@ -141,6 +144,12 @@ const redrive = defineCommand({
     return ExitCode.done;
   },
 });
+
+/** All dead letters are meant only when that is said. */
+function checkFilter(word: string, filter: object, isAll = false): void {
+  if ((Object.keys(filter).length === 0) === isAll) return;
+  throw new UsageError(`'sluice dead-letter ${word}' needs --type TYPE, --fingerprint F or --all`);
+}
 
 function rateOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
@@ -213,11 +222,7 @@ const discard = defineCommand({
   run: async ({ flags }, io) => {
     const { type, fingerprint, 'dry-run': dryRun } = flags;
     const filter = stated({ type, fingerprint });
-    if ((Object.keys(filter).length === 0) === (flags.all !== true)) {
-      throw new UsageError(
-        "'sluice dead-letter discard' needs --type TYPE, --fingerprint F or --all",
-      );
-    }
+    checkFilter('discard', filter, flags.all);
     const reply = await connect(flags, io).post<{ matched: number; discarded: number }>(
       '/v1/dead-letters/discard',
       ['matched', 'discarded'],

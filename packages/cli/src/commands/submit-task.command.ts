@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { suggest } from '@sluice/protocol/suggestion';
 import { type Task, TERMINAL } from '../api/answers.ts';
 import type { ApiCaller } from '../api/api-caller.ts';
 import { DURATION, defineCommand } from '../command.ts';
@@ -113,7 +114,9 @@ function onDuplicateOf(flags: {
   const policy = flags['on-duplicate'];
   if (policy === undefined) return undefined;
   if (!POLICIES.includes(policy)) {
-    throw new UsageError(`--on-duplicate is refuse, existing or replace, not '${policy}'`);
+    const near = suggest(policy, POLICIES);
+    const hint = near === undefined ? '' : `; did you mean '${near}'?`;
+    throw new UsageError(`--on-duplicate is refuse, existing or replace, not '${policy}'${hint}`);
   }
   if (flags['dedupe-key'] === undefined) throw new UsageError('--on-duplicate needs --dedupe-key');
   return policy;

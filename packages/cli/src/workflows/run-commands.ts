@@ -279,11 +279,18 @@ async function operate(
     what: isEnding ? 'steps of the run that can be ended' : 'steps of the run',
     names: async () => {
       const { steps } = await api.get<Run>(path, fields);
-      return steps.filter(({ state }) => !isEnding || state === 'running').map(referenceOf);
+      return steps.filter((each) => !isEnding || canBeEnded(each)).map(referenceOf);
     },
   });
   await show(io, flags, { api, run });
   return ExitCode.done;
+}
+
+/** Steps that end with something else: a loop with its body, a SUB_WORKFLOW with its run. */
+const ENDED_BY_OTHERS: readonly string[] = ['DO_WHILE', 'SUB_WORKFLOW'];
+
+function canBeEnded({ state, type }: Run['steps'][number]): boolean {
+  return state === 'running' && !ENDED_BY_OTHERS.includes(type);
 }
 
 function referenceOf({ reference }: Run['steps'][number]): string {

@@ -19,6 +19,7 @@ import {
   EVALUATES_SCRIPT,
   EVALUATES_VALUES,
   isStepLive,
+  RUN_CANCELLED,
   RUN_RUNNING,
   RUN_STOPPING,
   runReason,
@@ -37,6 +38,7 @@ import {
 } from './apply-frames.ts';
 import { applyRunRevived, applyStepsReset } from './apply-resets.ts';
 import { admit } from './apply-tasks.ts';
+import { noteEnd } from './schedule-places.ts';
 import { arrive, checkRun, makeDue, reportChild, runOf } from './step-places.ts';
 import { enqueue, wait } from './task-places.ts';
 
@@ -131,6 +133,8 @@ export const RUN_APPLIERS: Appliers<typeof RUN_EVENTS> = {
     state.runs.ended.append(run);
     state.runs.endedSteps += table.size[run];
     reportChild(state, run);
+    const wasCancelled = event.state === RUN_CANCELLED;
+    noteEnd(state, { made: event.task, at, wasCancelled });
   },
   run_forgotten: applyForgotten,
   values_asked: applyValuesAsked,

@@ -156,6 +156,24 @@ const HISTORY: readonly Event[] = [
   event('runForgotten', { slot: 0, task: 9 }),
   event('workflowRemoved', { program: 0 }),
   event('auditRecorded', { actor: 'k_1', action: 'queue_paused', subject: 't' }),
+  event('schedulePut', {
+    slot: 0,
+    task: 20,
+    namespace: 'default',
+    name: 'a',
+    definition: payload('a{}1'),
+    nameBytes: 1,
+    settingsBytes: 2,
+    revision: 1,
+    nextAt: 9000,
+    timerAt: 9000,
+  }),
+  event('scheduleChanged', { slot: 0, task: 20, revision: 2, nextAt: 8000, timerAt: 8000 }),
+  event('scheduleFired', { slot: 0, task: 20, scheduledAt: 8000, made: 2, nextAt: 9000 }),
+  event('scheduleDelayed', { slot: 0, task: 20, reason: 3, timerAt: 9500 }),
+  event('backfillStarted', { slot: 0, task: 20, backfill: 1, ratePer1000Sec: 1000 }),
+  event('backfillEnded', { slot: 0, task: 20, backfill: 1 }),
+  event('scheduleRemoved', { slot: 0, task: 20 }),
 ];
 
 test('the history has every type of event', () => {

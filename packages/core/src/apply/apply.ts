@@ -10,6 +10,7 @@ import { ATTEMPT_APPLIERS } from './apply-attempts.ts';
 import { CALLBACK_APPLIERS } from './apply-callbacks.ts';
 import { QUEUE_APPLIERS } from './apply-queues.ts';
 import { RUN_APPLIERS, STEP_TASK_APPLIERS } from './apply-runs.ts';
+import { SCHEDULE_APPLIERS } from './apply-schedules.ts';
 import { TASK_APPLIERS } from './apply-tasks.ts';
 
 const PARTITION_APPLIERS: Appliers<typeof PARTITION_EVENTS> = {
@@ -41,6 +42,7 @@ const APPLIERS: Appliers<typeof EVENTS> = {
   ...ACCESS_APPLIERS,
   ...CALLBACK_APPLIERS,
   ...RUN_APPLIERS,
+  ...SCHEDULE_APPLIERS,
   ...PARTITION_APPLIERS,
 };
 

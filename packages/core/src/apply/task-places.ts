@@ -2,9 +2,18 @@ import type { Slot } from '../base/ids.ts';
 import { deadlineOf } from '../state/deadlines.ts';
 import type { State } from '../state/state.ts';
 import { LEFT_RUN } from '../state/task-table.ts';
-import { isDead, isHeld, isTerminal, NO_STOP, QUEUED, WAITING } from '../task/task-state.ts';
+import {
+  CANCELLED,
+  isDead,
+  isHeld,
+  isTerminal,
+  NO_STOP,
+  QUEUED,
+  WAITING,
+} from '../task/task-state.ts';
 import { oweCallback } from './apply-callbacks.ts';
 import { uncountTask } from './namespace-counts.ts';
+import { noteEnd } from './schedule-places.ts';
 import { reportTask } from './step-places.ts';
 
 /**
@@ -87,6 +96,8 @@ export function finish(
   }
   retime(state, slot);
   oweCallback(state, slot, end.at);
+  const wasCancelled = end.taskState === CANCELLED;
+  noteEnd(state, { made: tasks.number[slot], at: end.at, wasCancelled });
 }
 
 /** Sets the timer to the earliest deadline that the task has now. */

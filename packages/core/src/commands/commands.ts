@@ -15,6 +15,9 @@ import { decidePauseRuns } from './runs/pause-runs.ts';
 import { decideDeleteWorkflow, decidePutWorkflow } from './runs/put-workflow.ts';
 import { decideReviveRun, type ReviveRun } from './runs/revive-run.ts';
 import { decideStartRuns, type StartRuns } from './runs/start-runs.ts';
+import { decideEndBackfill, decideStartBackfill } from './schedules/backfill-schedules.ts';
+import { type ChangeSchedules, decideChangeSchedules } from './schedules/change-schedules.ts';
+import { decidePauseSchedules, decideTriggerSchedule } from './schedules/operate-schedules.ts';
 import { decideAttachSession } from './sessions/attach-session.ts';
 import { decideDetachSession, decideExpireSessions } from './sessions/end-sessions.ts';
 import { decideRenewSessions } from './sessions/renew-sessions.ts';
@@ -99,6 +102,19 @@ const RUN_COMMANDS = {
   scripts_evaluated: { decide: decideScriptsEvaluated, admission: 'internal' },
 } as const satisfies Record<string, CommandDeclaration>;
 
+/** Schedules. */
+const SCHEDULE_COMMANDS = {
+  change_schedules: {
+    decide: decideChangeSchedules,
+    admission: 'operate',
+    addedBytes: ({ inputs }: ChangeSchedules) => inputs.length,
+  },
+  pause_schedules: { decide: decidePauseSchedules, admission: 'operate' },
+  trigger_schedule: { decide: decideTriggerSchedule, admission: 'operate', addedBytes: () => 0 },
+  start_backfill: { decide: decideStartBackfill, admission: 'operate' },
+  end_backfill: { decide: decideEndBackfill, admission: 'operate' },
+} as const satisfies Record<string, CommandDeclaration>;
+
 /** Operations of an admin on access keys. */
 const ACCESS_COMMANDS = {
   create_access_key: { decide: decideCreateAccessKey, admission: 'operate' },
@@ -139,6 +155,7 @@ export const COMMANDS = {
   advance_time: { decide: decideAdvanceTime, admission: 'internal', addedBytes: () => 0 },
   ...TASK_COMMANDS,
   ...RUN_COMMANDS,
+  ...SCHEDULE_COMMANDS,
   ...ACCESS_COMMANDS,
   ...CALLBACK_COMMANDS,
   ...BACKUP_COMMANDS,
@@ -154,6 +171,7 @@ export type Command = CommandOf<typeof COMMANDS>;
 
 export type TaskCommand = CommandOf<typeof TASK_COMMANDS>;
 export type RunCommand = CommandOf<typeof RUN_COMMANDS>;
+export type ScheduleCommand = CommandOf<typeof SCHEDULE_COMMANDS>;
 export type AccessCommand = CommandOf<typeof ACCESS_COMMANDS>;
 export type CallbackCommand = CommandOf<typeof CALLBACK_COMMANDS>;
 export type BackupCommand = CommandOf<typeof BACKUP_COMMANDS>;

@@ -1,5 +1,6 @@
 import type { Emit } from '../events/events.ts';
 import type { Events } from '../events/make-events.ts';
+import type { Calendar } from '../schedule/calendar.ts';
 import type { ReadonlyState } from '../state/state.ts';
 import type { ShapeTexts } from '../task/shape-texts.ts';
 import type { LeaseActivity } from '../workers/lease-activity.ts';
@@ -38,6 +39,8 @@ export interface Decision {
   readonly matching: MatchingOptions;
   /** What deciding about runs works with. Not part of the state. */
   readonly runWork: RunWork;
+  /** Times of cron patterns. Its results are logged. */
+  readonly calendar: Calendar;
   /** What is matched at the end of the command. */
   readonly pending: PendingMatches;
 }

@@ -6,6 +6,7 @@ import type { EventDeclaration, Field } from './fields.ts';
 import { PARTITION_EVENTS } from './partition-events.ts';
 import { QUEUE_EVENTS } from './queue-events.ts';
 import { RUN_EVENTS, STEP_TASK_EVENTS } from './run-events.ts';
+import { SCHEDULE_EVENTS } from './schedule-events.ts';
 import { TASK_EVENTS } from './task-events.ts';
 
 /**
@@ -27,6 +28,7 @@ export const EVENTS = {
   ...ACCESS_EVENTS,
   ...CALLBACK_EVENTS,
   ...RUN_EVENTS,
+  ...SCHEDULE_EVENTS,
   ...PARTITION_EVENTS,
 } as const satisfies Record<string, EventDeclaration>;
 

@@ -68,6 +68,7 @@ export const pieces: Field<'pieces'> = { kind: 'pieces' };
 export const numbers: Field<'numbers'> = { kind: 'numbers' };
 export const claim: Field<'claim'> = { kind: 'claim' };
 export const hiddenText: Field<'text'> = { kind: 'text', dump: 'hidden' };
+export const hiddenPayload: Field<'payload'> = { kind: 'payload', dump: 'hidden' };
 export const hiddenSparse: Field<'sparse'> = { kind: 'sparse', dump: 'hidden' };
 export const stateNumber: Field<'byte'> = { kind: 'byte', dump: 'state' };
 export const reasonNumber: Field<'byte'> = { kind: 'byte', dump: 'reason' };

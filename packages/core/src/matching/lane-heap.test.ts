@@ -11,6 +11,7 @@ const NO_USE = {
   payloadBytes: 0,
   dedupeKeys: 0,
   taskTypes: 0,
+  schedules: 0,
   shapes: new Map(),
 };
 

@@ -2,11 +2,19 @@ import type { Column } from '../structures/columns.ts';
 
 /** Another version of Sluice saved the snapshot, or it belongs to another partition. */
 export class SnapshotError extends Error {
-  override readonly name = 'SnapshotError';
+  override readonly name: string = 'SnapshotError';
+  /** The part of the message that says what was found. */
+  readonly finding: string;
 
   constructor(finding: string) {
     super(`the snapshot cannot be loaded: ${finding}`);
+    this.finding = finding;
   }
+}
+
+/** Another version of Sluice saved the snapshot, and that version can load it. */
+export class SnapshotVersionError extends SnapshotError {
+  override readonly name = 'SnapshotVersionError';
 }
 
 /**
@@ -23,6 +31,9 @@ export const RUNS_SCHEMA = 4;
 
 /** The schema that added runs that other runs started. */
 export const CHILDREN_SCHEMA = 5;
+
+/** The schema that added schedules. */
+export const SCHEDULES_SCHEMA = 5;
 
 /** Tags that say what follows in a snapshot. */
 export const TAG = {

@@ -1,7 +1,14 @@
 import type { Utf8 } from '../base/utf8.ts';
 import type { Archive } from '../structures/archive.ts';
 import type { Column } from '../structures/columns.ts';
-import { bytesOfColumn, kindOf, SnapshotError, TAG, type Tag } from './snapshot-archive.ts';
+import {
+  bytesOfColumn,
+  kindOf,
+  SnapshotError,
+  SnapshotVersionError,
+  TAG,
+  type Tag,
+} from './snapshot-archive.ts';
 
 /** Real lists and texts are far shorter. A larger length means damage and must not fill memory. */
 const LENGTH_MAX = 2 ** 24;
@@ -54,7 +61,7 @@ export class SnapshotLoader implements Archive {
     const stored = this.double();
     const place = `'${this.inSection}${name}'`;
     if (kind !== kindOf(column)) {
-      throw new SnapshotError(`${place} is a ${kind}, not a ${kindOf(column)}`);
+      throw new SnapshotVersionError(`${place} is a ${kind}, not a ${kindOf(column)}`);
     }
     if (stored !== length) {
       throw new SnapshotError(`${place} has ${stored} entries, not ${length}`);
@@ -100,9 +107,8 @@ export class SnapshotLoader implements Archive {
     if (this.tag[0] === tag && foundName === name) return;
     const found = describeField(this.tag[0], this.inSection + foundName);
     const expected = describeField(tag, this.inSection + name);
-    throw new SnapshotError(
-      `it has ${found} where this version of Sluice expects ${expected}; ` +
-        'start the version that saved it',
+    throw new SnapshotVersionError(
+      `it has ${found} where this version of Sluice expects ${expected}`,
     );
   }
 

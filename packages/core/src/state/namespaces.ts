@@ -17,6 +17,8 @@ export interface NamespaceUse {
   readonly dedupeKeys: number;
   /** Queues, one for each task type. */
   readonly taskTypes: number;
+  /** Counted again when a snapshot is loaded. */
+  readonly schedules: number;
   /** How many of its tasks have each shape; those of the default shape are not counted. */
   readonly shapes: ReadonlyMap<number, number>;
 }
@@ -24,6 +26,8 @@ export interface NamespaceUse {
 export interface NamespacesReader {
   readonly size: number;
   find(name: string): NamespaceUse | undefined;
+  /** The name of the namespace in this place. */
+  nameAt(index: number): string;
   inUse(): Iterable<NamespaceUse>;
 }
 
@@ -44,7 +48,7 @@ export type MutableUse = {
 
 /** What a namespace uses that uses nothing. */
 export function unused(name: string, index: number): MutableUse {
-  const counts = { tasks: 0, payloadBytes: 0, dedupeKeys: 0, taskTypes: 0 };
+  const counts = { tasks: 0, payloadBytes: 0, dedupeKeys: 0, taskTypes: 0, schedules: 0 };
   return { name, index, ...counts, shapes: new Map() };
 }
 
@@ -74,6 +78,10 @@ export class Namespaces implements NamespacesReader {
     return this.byName.get(name);
   }
 
+  nameAt(index: number): string {
+    return this.at(index).name;
+  }
+
   inUse(): Iterable<NamespaceUse> {
     return this.byName.values();
   }
@@ -95,7 +103,8 @@ export class Namespaces implements NamespacesReader {
   /** Call it when something is no longer counted. */
   forgetIfUnused(use: NamespaceUse): void {
     // Every end of a task asks this, and nearly always the first count says it.
-    if (use.tasks !== 0 || COUNTS.some((count) => use[count] !== 0)) return;
+    if (use.tasks !== 0 || use.schedules !== 0) return;
+    if (COUNTS.some((count) => use[count] !== 0)) return;
     this.byName.delete(use.name);
     this.places[use.index] = undefined;
     this.freed.push(use.index);

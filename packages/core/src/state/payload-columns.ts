@@ -1,5 +1,6 @@
 import type { PayloadColumn } from '../structures/arena.ts';
 import type { Runs } from './runs/runs.ts';
+import type { Schedules } from './schedules/schedules.ts';
 import type { TaskTable } from './task-table.ts';
 
 export const INPUT_PAYLOAD = 0;
@@ -9,6 +10,7 @@ export const RUN_OUTPUT_PAYLOAD = 3;
 export const VARIABLES_PAYLOAD = 4;
 export const STEP_OUTPUT_PAYLOAD = 5;
 export const STEP_INPUT_PAYLOAD = 6;
+export const SCHEDULE_PAYLOAD = 7;
 
 /** The columns of each table. */
 export const TASK_PAYLOADS = [INPUT_PAYLOAD, RESULT_PAYLOAD];
@@ -41,4 +43,9 @@ export function stepPayloads({ steps }: Runs): readonly PayloadColumn[] {
     { name: 'stepOutput', references: steps.output, lengths: steps.outputLength },
     { name: 'stepInput', references: steps.input, lengths: steps.inputLength },
   ];
+}
+
+/** Those of schedules. */
+export function schedulePayloads({ table }: Schedules): readonly PayloadColumn[] {
+  return [{ name: 'schedule', references: table.definition, lengths: table.definitionLength }];
 }

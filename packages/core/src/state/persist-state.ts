@@ -1,12 +1,14 @@
 import type { Slot } from '../base/ids.ts';
-import { RUNS_SCHEMA, SnapshotError } from '../snapshot/snapshot-archive.ts';
+import { RUNS_SCHEMA, SCHEDULES_SCHEMA, SnapshotError } from '../snapshot/snapshot-archive.ts';
 import type { Archive } from '../structures/archive.ts';
 import type { Arena, PayloadColumn } from '../structures/arena.ts';
 import { persistLists } from '../structures/task-list.ts';
 import {
   RUN_INPUT_PAYLOAD,
   runPayloads,
+  SCHEDULE_PAYLOAD,
   STEP_OUTPUT_PAYLOAD,
+  schedulePayloads,
   stepPayloads,
   taskPayloads,
 } from './payload-columns.ts';
@@ -66,10 +68,26 @@ export const SECTIONS: Readonly<Record<string, (state: State, archive: Archive) 
     const ofSteps = { columns: stepPayloads(runs), first: STEP_OUTPUT_PAYLOAD };
     persistPayloads(archive, payloads, { ...ofSteps, used: runs.steps.used });
   },
+  schedules: ({ schedules, payloads, namespaces }, archive) => {
+    schedules.persist(archive);
+    const columns = schedulePayloads(schedules);
+    const { used } = schedules.table;
+    persistPayloads(archive, payloads, { columns, first: SCHEDULE_PAYLOAD, used });
+    if (!archive.isLoading) return;
+    schedules.rebuild();
+    const { number, namespace } = schedules.table;
+    for (let slot = 0; slot < used; slot++) {
+      if (number[slot] !== 0) namespaces.at(namespace[slot]).schedules += 1;
+    }
+  },
 };
 
 /** The schema that added a section, where it is not as old as the others. */
-const ADDED_BY: Readonly<Record<string, number>> = { programs: RUNS_SCHEMA, runs: RUNS_SCHEMA };
+const ADDED_BY: Readonly<Record<string, number>> = {
+  programs: RUNS_SCHEMA,
+  runs: RUNS_SCHEMA,
+  schedules: SCHEDULES_SCHEMA,
+};
 
 interface Persisted {
   readonly columns: readonly PayloadColumn[];

@@ -12,6 +12,7 @@ const ROOMY = {
   taskTypesMax: 100,
   shapesMax: 100,
   sessionsMax: 100,
+  schedulesMax: 100,
 };
 
 let partition: TestPartition;

@@ -12,13 +12,16 @@ export interface Quotas {
   readonly shapesMax: number;
   /** Worker sessions. */
   readonly sessionsMax: number;
+  readonly schedulesMax: number;
 }
 
 export type QuotaName = keyof Quotas;
 
 /** What a command would add to the use of a namespace. */
 export type AddedUse = Partial<
-  Pick<NamespaceUse, 'tasks' | 'payloadBytes' | 'dedupeKeys' | 'taskTypes'> & { shapes: number }
+  Pick<NamespaceUse, 'tasks' | 'payloadBytes' | 'dedupeKeys' | 'taskTypes' | 'schedules'> & {
+    shapes: number;
+  }
 >;
 
 const QUOTA_OF = {
@@ -27,6 +30,7 @@ const QUOTA_OF = {
   dedupeKeys: 'dedupeKeysMax',
   taskTypes: 'taskTypesMax',
   shapes: 'shapesMax',
+  schedules: 'schedulesMax',
 } as const;
 
 /** The first quota that the namespace would exceed; undefined when there is room. */

@@ -1,13 +1,22 @@
-import { RUNS_SCHEMA } from '../snapshot/snapshot-archive.ts';
+import { RUNS_SCHEMA, SCHEDULES_SCHEMA } from '../snapshot/snapshot-archive.ts';
 import type { StateHasher } from '../snapshot/state-hash.ts';
 import type { Archive } from '../structures/archive.ts';
 import type { PayloadColumn } from '../structures/arena.ts';
 import { type ColumnTable, columnsOf } from '../structures/columns.ts';
 import type { DedupeTable } from './dedupe-table.ts';
-import { runPayloads, stepPayloads, taskPayloads } from './payload-columns.ts';
+import { runPayloads, schedulePayloads, stepPayloads, taskPayloads } from './payload-columns.ts';
 import type { Runs } from './runs/runs.ts';
+import type { Schedules } from './schedules/schedules.ts';
 import type { TaskTable } from './task-table.ts';
 import { TouchedSlots } from './touched-slots.ts';
+
+/** The tables whose changes are tracked. */
+interface Tables {
+  readonly tasks: TaskTable;
+  readonly dedupe: DedupeTable;
+  readonly runs: Runs;
+  readonly schedules: Schedules;
+}
 
 /**
  * Tracks what events changed since the last logged hash, so that the next hash covers only that
@@ -27,12 +36,14 @@ export class StateChanges {
   private readonly keys: TouchedSlots;
   private readonly runs: TouchedSlots;
   private readonly steps: TouchedSlots;
+  private readonly schedules: TouchedSlots;
 
-  constructor(tasks: TaskTable, dedupe: DedupeTable, runs: Runs) {
+  constructor({ tasks, dedupe, runs, schedules }: Tables) {
     this.tasks = touched(tasks, taskPayloads(tasks));
     this.keys = touched(dedupe, []);
     this.runs = touched(runs.table, runPayloads(runs));
     this.steps = touched(runs.steps, stepPayloads(runs));
+    this.schedules = touched(schedules.table, schedulePayloads(schedules));
   }
 
   noteTask(slot: number): void {
@@ -51,12 +62,17 @@ export class StateChanges {
     this.steps.note(slot);
   }
 
+  noteSchedule(slot: number): void {
+    this.schedules.note(slot);
+  }
+
   /** Hashes the current values of everything that was noted. */
   hash(hasher: StateHasher): void {
     this.tasks.hash(hasher);
     this.keys.hash(hasher);
     this.runs.hash(hasher);
     this.steps.hash(hasher);
+    this.schedules.hash(hasher);
   }
 
   /** Starts the next hash. */
@@ -66,6 +82,7 @@ export class StateChanges {
     this.keys.clear();
     this.runs.clear();
     this.steps.clear();
+    this.schedules.clear();
   }
 
   persist(archive: Archive): void {
@@ -75,6 +92,8 @@ export class StateChanges {
     if (archive.schema < RUNS_SCHEMA) return;
     this.runs.persist(archive, 'runs');
     this.steps.persist(archive, 'steps');
+    if (archive.schema < SCHEDULES_SCHEMA) return;
+    this.schedules.persist(archive, 'schedules');
   }
 }
 

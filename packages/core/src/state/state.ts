@@ -11,13 +11,14 @@ import { type DedupeReader, DedupeTable } from './dedupe-table.ts';
 import { LeaseHolders } from './lease-holders.ts';
 import { Namespaces, type NamespacesReader } from './namespaces.ts';
 import { Outbox, type OutboxReader } from './outbox.ts';
-import { runPayloads, stepPayloads, taskPayloads } from './payload-columns.ts';
+import { runPayloads, schedulePayloads, stepPayloads, taskPayloads } from './payload-columns.ts';
 import { QueueTable } from './queue-table.ts';
 import type { Quotas } from './quotas.ts';
 import type { Lane, ReadyQueue } from './ready-queue.ts';
 import { Redrives, type RedrivesReader } from './redrives.ts';
 import { Programs, type ProgramsReader } from './runs/programs.ts';
 import { Runs, type RunsReader } from './runs/runs.ts';
+import { Schedules, type SchedulesReader } from './schedules/schedules.ts';
 import { makeSharedTexts, type SharedTextsReader, sharedTextBytes } from './shared-texts.ts';
 import { StateChanges } from './state-changes.ts';
 import { type TaskReader, TaskTable } from './task-table.ts';
@@ -52,6 +53,9 @@ export interface PartitionLimits {
 /** Maximum number of task types in use: a column names a type in two bytes. */
 export const TASK_TYPES_MAX = 65_536;
 
+/** Maximum number of schedules. */
+const SCHEDULES_MAX = 1_000_000;
+
 /**
  * The durable state of a partition. Only `apply` writes it.
  *
@@ -78,6 +82,7 @@ export class State {
   readonly redrives = new Redrives();
   readonly programs = new Programs();
   readonly runs: Runs;
+  readonly schedules: Schedules;
   readonly outbox = new Outbox();
   readonly accessKeys = new AccessKeys();
   readonly audit = new AuditTrail();
@@ -106,17 +111,24 @@ export class State {
     this.queueTable = new QueueTable(this.tasks, this.namespaces);
     this.dedupe = new DedupeTable(limits.dedupeKeysMax);
     this.runs = new Runs(limits.tasksMax);
-    const columns = [taskPayloads(this.tasks), runPayloads(this.runs), stepPayloads(this.runs)];
+    this.schedules = new Schedules(Math.min(limits.tasksMax, SCHEDULES_MAX));
+    const columns = [
+      taskPayloads(this.tasks),
+      runPayloads(this.runs),
+      stepPayloads(this.runs),
+      schedulePayloads(this.schedules),
+    ];
     this.payloads = new Arena(columns.flat(), {
       chunkBytes: limits.arenaChunkBytes,
       rule: limits.arenaCompaction,
     });
+    this.schedules.payloads = this.payloads;
     this.holders = new LeaseHolders({
       next: this.tasks.nextHeld,
       previous: this.tasks.previousHeld,
     });
     this.finished = new TaskList(this.tasks);
-    this.changes = new StateChanges(this.tasks, this.dedupe, this.runs);
+    this.changes = new StateChanges(this);
     this.deadLetters = new DeadLetters(this.tasks, {
       next: this.tasks.nextHeld,
       previous: this.tasks.previousHeld,
@@ -153,6 +165,10 @@ export class State {
     hasher.number('steps', this.runs.steps.inUse);
     hasher.number('runTimers', this.runs.timers.count);
     hasher.number('stepTimers', this.runs.stepTimers.count);
+    hasher.number('schedules', this.schedules.table.count);
+    hasher.number('scheduleTimers', this.schedules.timers.count);
+    hasher.number('watched', this.schedules.watchedCount);
+    hasher.number('backfills', this.schedules.backfills.size);
     this.changes.hash(hasher);
     return hasher.value;
   }
@@ -222,6 +238,7 @@ export interface ReadonlyState {
   readonly redrives: RedrivesReader;
   readonly programs: ProgramsReader;
   readonly runs: RunsReader;
+  readonly schedules: SchedulesReader;
   readonly outbox: OutboxReader;
   readonly accessKeys: AccessKeysReader;
   readonly audit: AuditTrailReader;

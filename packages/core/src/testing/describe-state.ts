@@ -5,6 +5,7 @@ import type { Delivery } from '../state/outbox.ts';
 import type { ReadonlyState } from '../state/state.ts';
 import { NO_STOP, QUEUED, REASONS, TASK_STATES } from '../task/task-state.ts';
 import { describeRuns, type RunDescription } from './runs/describe-runs.ts';
+import { describeSchedules, type ScheduleDescription } from './schedules/describe-schedules.ts';
 
 /**
  * The whole durable state as plain values, so that two states can be compared and a difference can
@@ -43,6 +44,8 @@ export interface StateDescription {
   /** Entries by place: the task, when it was submitted, when the key is forgotten. */
   readonly keys: readonly (readonly number[])[];
   readonly runs: readonly RunDescription[];
+  readonly schedules: readonly ScheduleDescription[];
+  readonly backfills: readonly unknown[];
   /** Definitions, and bytes that they use. */
   readonly programs: readonly number[];
 }
@@ -159,6 +162,8 @@ export function describeState(state: ReadonlyState): StateDescription {
     nextRedrive: state.redrives.next,
     keys: describeKeys(state),
     runs: describeRuns(state),
+    schedules: describeSchedules(state),
+    backfills: [...state.schedules.backfills.entries()],
     programs: [state.programs.count, state.programs.bytes, state.programs.nextPlace],
   };
 }

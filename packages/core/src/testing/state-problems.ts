@@ -6,6 +6,8 @@ import { PRIORITY_LEVELS, QUEUED } from '../task/task-state.ts';
 import { describeState, type StateDescription } from './describe-state.ts';
 import { type ModelNeed, ModelRoom, type ModelWorker } from './model/model-room.ts';
 import { runPayloadBytes, runProblems } from './runs/run-problems.ts';
+import { scheduleBytes } from './schedules/describe-schedules.ts';
+import { scheduleProblems } from './schedules/schedule-problems.ts';
 
 /** Broken invariants of a durable state. */
 export function stateProblems(state: ReadonlyState): string[] {
@@ -18,12 +20,13 @@ export function stateProblems(state: ReadonlyState): string[] {
     ...timerProblems(description),
     ...fractionProblems(state),
     ...runProblems(state),
+    ...scheduleProblems(state),
   ];
 }
 
 /** The log holds whole numbers. A column with a fraction would differ after a replay (L3). */
-function fractionProblems({ tasks, dedupe, runs }: ReadonlyState): string[] {
-  return [tasks, dedupe, runs.table, runs.steps].flatMap((table) =>
+function fractionProblems({ tasks, dedupe, runs, schedules }: ReadonlyState): string[] {
+  return [tasks, dedupe, runs.table, runs.steps, schedules.table].flatMap((table) =>
     [...columnsOf(table as unknown as ColumnTable)].flatMap(([name, column]) => {
       const slot = column.findIndex((value) => !Number.isInteger(value));
       return slot < 0 ? [] : [`L3: column '${name}' holds ${column[slot]} in slot ${slot}`];
@@ -152,7 +155,7 @@ function countProblems(state: ReadonlyState, description: StateDescription): str
   const queued = queues.reduce((sum, queue) => sum + queue.depth, 0);
   const held = holders.reduce((sum, holder) => sum + holder.held.length, 0);
   const ofTasks = tasks.reduce((sum, task) => sum + task.input.length + task.result.length, 0);
-  const bytes = ofTasks + runPayloadBytes(description.runs);
+  const bytes = ofTasks + runPayloadBytes(description.runs) + scheduleBytes(state);
   const problems: string[] = [];
   const { timers, interned, keys } = description;
   if (keys.length !== state.dedupe.count) problems.push(`${state.dedupe.count} keys are counted`);

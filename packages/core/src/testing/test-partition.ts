@@ -9,6 +9,7 @@ import type {
   Command,
   Replies,
   RunCommand,
+  ScheduleCommand,
   TaskCommand,
 } from '../commands/commands.ts';
 import type { AttachSession, AttachSessionReply } from '../commands/sessions/attach-session.ts';
@@ -25,6 +26,7 @@ import { RecordWriter } from '../events/record-writer.ts';
 import type { Explanation } from '../matching/explain.ts';
 import { OVERDUE_PER_COMMAND } from '../matching/matching.ts';
 import { Partition, type StateSnapshot } from '../partition.ts';
+import type { Calendar } from '../schedule/calendar.ts';
 import { SNAPSHOT_SCHEMA } from '../snapshot/snapshot-archive.ts';
 import type { PartitionLimits, ReadonlyState } from '../state/state.ts';
 import { REASONS } from '../task/task-state.ts';
@@ -38,7 +40,8 @@ import { claimsOf, joined } from './test-payloads.ts';
 import type { Notice, Push, TestOffer, TestReport, TestTask } from './test-requests.ts';
 import { testUtf8 } from './test-utf8.ts';
 
-type Operable = RunCommand | TaskCommand | AccessCommand | BackupCommand | CallbackCommand;
+type Operable = OfWork | AccessCommand | BackupCommand | CallbackCommand;
+type OfWork = RunCommand | ScheduleCommand | TaskCommand;
 
 type Operation<C extends Operable> = C extends Operable ? Omit<C, 'now' | 'namespace'> : never;
 
@@ -67,6 +70,7 @@ interface TestOptions {
   readonly hashEvery?: number;
   readonly matching?: Partial<MatchingOptions>;
   readonly runUnits?: number;
+  readonly calendar?: Calendar;
   /** Called with every executed command. */
   readonly watch?: (carried: Carried) => void;
 }
@@ -236,6 +240,7 @@ export class TestPartition {
     return this.execute<ScriptsEvaluated>({ type: 'scripts_evaluated', results }).stale;
   }
 
+  /** Fires everything that is due, in as many commands as needed. */
   /** Fires everything that is due, in as many commands as needed. */
   advance(): void {
     while (this.execute<AdvanceTime>({ type: 'advance_time', seed: this.seed }).more);

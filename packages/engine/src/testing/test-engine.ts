@@ -12,7 +12,7 @@ import type {
   SubmitTasks,
 } from '@sluice/core';
 import { type LeaseNumber, leaseTokenText, REASONS, TASK_STATES } from '@sluice/core';
-import { MemoryLog, MemoryLogStore, type SnapshotStore } from '@sluice/log';
+import { type LogExtent, MemoryLog, MemoryLogStore, type SnapshotStore } from '@sluice/log';
 import { FaultyLog } from '@sluice/log/testing/faulty-log';
 import type { AdmissionBounds } from '../admission.ts';
 import type { FeedOptions } from '../committed-feed.ts';
@@ -37,6 +37,7 @@ export interface TestEngineOptions {
   readonly store?: MemoryLogStore;
   /** Called before the engine starts. */
   readonly prepare?: (test: TestEngine) => void;
+  readonly extent?: LogExtent;
   readonly feed?: FeedOptions;
   readonly finishedTasksMax?: number;
   readonly snapshots?: SnapshotStore;
@@ -100,6 +101,7 @@ export class TestEngine {
     const partition = partitionOptions(options);
     test.started = await Engine.start({
       log: test.log,
+      ...(options.extent === undefined ? {} : { extent: options.extent }),
       ...(options.feed === undefined ? {} : { feed: options.feed }),
       partition,
       outputs: test.outputs,

@@ -45,13 +45,17 @@ export const STOP_READING = Symbol('stop reading');
 /** Takes one batch of a read, which continues unless this returns `STOP_READING`. */
 export type OnBatch = (batch: StoredBatch) => unknown;
 
-/** The result of `acquire`: the right to append and to trim, and what the log holds. */
-export interface LogHold {
-  readonly epoch: number;
+/** The records that the log holds. */
+export interface LogExtent {
   /** The first record that can be read; equals `tail` when there is none. 0 unless trimmed. */
   readonly first: number;
   /** Where to append: the number of records that the log has ever held. */
   readonly tail: number;
+}
+
+/** The result of `acquire`: the right to append and to trim, and what the log holds. */
+export interface LogHold extends LogExtent {
+  readonly epoch: number;
 }
 
 /** Records that the holder no longer needs. */
@@ -181,7 +185,7 @@ export function checkBatch(batch: LogBatch): void {
 }
 
 /** Rejects a read that starts past the tail or in trimmed records. */
-export function checkReadFrom(from: number, { first, tail }: Omit<LogHold, 'epoch'>): void {
+export function checkReadFrom(from: number, { first, tail }: LogExtent): void {
   if (!Number.isInteger(from) || from < 0 || from > tail) {
     throw new RangeError(`cannot read from record ${from}: the log holds ${tail} records`);
   }

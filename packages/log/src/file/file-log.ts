@@ -10,6 +10,7 @@ import {
   judgeAppend,
   type LastBatch,
   type LogBatch,
+  type LogExtent,
   type LogHold,
   type LogTrim,
   type OnBatch,
@@ -153,6 +154,11 @@ export class FileLog implements BoundedLog {
 
   get isFull(): boolean {
     return this.#supply.isFull;
+  }
+
+  /** What the log holds. Until `acquire` nothing changes it, because the folder is locked. */
+  get extent(): LogExtent {
+    return { first: this.#first, tail: this.#tail };
   }
 
   async acquire(): Promise<LogHold> {

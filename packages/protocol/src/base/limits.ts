@@ -3,6 +3,11 @@ export const LIMITS = {
   bodyBytesMax: 4 * 1024 * 1024,
   batchTasksMax: 1000,
   batchRunsMax: 1000,
+  batchSchedulesMax: 1000,
+  /** Per permanent schedule. */
+  replicasMax: 1000,
+  /** Shorter periods of schedules need `allowFast`. */
+  everyMsMin: 100,
   /** Maximum size of a workflow definition as JSON text. */
   definitionBytesMax: 1024 * 1024,
   workflowVersionMax: 999_999_999,

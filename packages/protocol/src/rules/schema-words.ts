@@ -1,4 +1,5 @@
 /** Describes in words what a schema allows, for error messages. */
+import { suggest } from '../base/suggestion.ts';
 
 /** The part of JSON Schema that is described in words. */
 export interface WordedSchema {
@@ -24,11 +25,18 @@ const TYPES: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
+/** Longer texts are no misspelled words, and comparing them takes time. */
+const WORD_MAX = 40;
+
 /** The problem of a value that matches none of several forms. */
-export function unionProblem({ anyOf = [], description }: WordedSchema): string {
+export function unionProblem({ anyOf = [], description }: WordedSchema, value?: unknown): string {
   const why = description === undefined ? '' : ` (${description.replace(/\.$/, '')})`;
   if (anyOf.every((form) => form.const !== undefined)) {
-    return `must be one of ${anyOf.map((form) => String(form.const)).join(', ')}`;
+    const words = anyOf.map((form) => String(form.const));
+    const isWord = typeof value === 'string' && value.length <= WORD_MAX;
+    const near = isWord ? suggest(value, words) : undefined;
+    const hint = near === undefined ? '' : `; did you mean '${near}'?`;
+    return `must be one of ${words.join(', ')}${hint}`;
   }
   return `must be ${anyOf.map(formText).join(' or ')}${why}`;
 }

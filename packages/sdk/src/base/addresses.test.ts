@@ -5,6 +5,7 @@ test('one address, a list with commas, and an array are the same', () => {
   const two = ['http://a:1', 'https://b/sluice'];
 
   expect(addressesOf('http://a:1/')).toEqual(['http://a:1']);
+  expect(addressesOf('http://a:1/v1/')).toEqual(['http://a:1']);
   expect(addressesOf(' http://a:1 , https://b/sluice/,')).toEqual(two);
   expect(addressesOf(two)).toEqual(two);
 });

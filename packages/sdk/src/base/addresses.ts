@@ -17,7 +17,8 @@ function addressOf(text: string): string {
   if (url.username !== '' || url.password !== '') {
     throw new TypeError(`an address has no user and password: '${url.host}'; use apiKey`);
   }
-  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+  // An address that was copied with the path of the API is that of its server.
+  return `${url.origin}${url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '')}`;
 }
 
 /** Messages end up in logs, so they must not show credentials. */

@@ -109,6 +109,7 @@ describe('the stack', () => {
     signal: (client) => client.task('t_1').signal('a'),
     complete: (client) => client.task('t_1').complete(1),
     fail: (client) => client.task('t_1').fail('no'),
+    work: (client) => client.work([{ type: 'n', run: () => 1 }], { handleSignals: false }),
   };
 
   test.each(Object.keys(CALLS))('of %s has the caller in it', async (name) => {

@@ -2,6 +2,7 @@ import type { TaskRequest } from '@sluice/protocol';
 import { LIMITS } from '@sluice/protocol/limits';
 import { addressesOf, authorization, type ServerUrl } from '../base/addresses.ts';
 import { freshKeys } from '../base/fresh-keys.ts';
+import { type FieldsOf, refuseUnknownFields } from '../base/known-fields.ts';
 import type { ClientPorts } from '../base/ports.ts';
 import { SYSTEM_PORTS } from '../base/system-ports.ts';
 import { ApiCalls } from '../calls/api-calls.ts';
@@ -10,6 +11,7 @@ import type { Platform, Transport } from '../calls/platform.ts';
 import { promisedCall, type Start } from '../calls/promised-call.ts';
 import { RemoteBlobs } from '../calls/remote-blobs.ts';
 import { closedError, errorOf, noAnswer, SluiceError } from '../calls/sluice-error.ts';
+import { traced } from '../calls/traced.ts';
 import { QueueGroup } from '../operators/operator-groups.ts';
 import type { OperatorPort } from '../operators/operator-port.ts';
 import { type FollowSetup, RemoteOperators } from '../operators/remote-operators.ts';
@@ -23,7 +25,7 @@ import {
 import type { AnyTask, TaskBody } from '../task/define-task.ts';
 import type { TaskOperations } from '../task/task-operations.ts';
 import type { TaskDefaults } from '../task/task-options.ts';
-import { Worker, type WorkOptions } from '../worker/worker.ts';
+import { checkWorkOptions, Worker, type WorkOptions } from '../worker/worker.ts';
 import { guarded } from '../worker/worker-lines.ts';
 import { NamedTypes } from './named-types.ts';
 import { RemoteRuns } from './remote-runs.ts';
@@ -50,6 +52,13 @@ export interface SluiceOptions {
    */
   readonly onWarning?: (message: string) => void;
 }
+
+const FIELDS: FieldsOf<SluiceOptions> = {
+  url: true,
+  apiKey: true,
+  giveUpAfterMs: true,
+  onWarning: true,
+};
 
 const GIVE_UP_AFTER_MS = 60_000;
 
@@ -100,6 +109,7 @@ export abstract class SluiceClient extends TaskClient {
 
   protected constructor(given: SluiceOptions, platform: Platform) {
     super();
+    refuseUnknownFields(given, FIELDS, 'the options of Sluice');
     const { url, apiKey, giveUpAfterMs, onWarning = writeWarning } = given;
     this.platform = platform;
     this.addresses = addressesOf(url ?? (platform.setting('SLUICE_URL') || platform.defaultUrl()));
@@ -180,6 +190,7 @@ export abstract class SluiceClient extends TaskClient {
    */
   async work(tasks: readonly AnyTask[], options: WorkOptions = {}): Promise<Worker> {
     if (this.isClosed) throw closedError();
+    checkWorkOptions(options);
     const { platform, transport, addresses, blobs } = this;
     const registered = (type: string) => this.remote.getType(type);
     const setup = { platform, transport, addresses, blobs, submits: this, registered };
@@ -187,7 +198,7 @@ export abstract class SluiceClient extends TaskClient {
     this.running.add(worker);
     const forget = (): boolean => this.running.delete(worker);
     worker.stopped.then(forget, forget);
-    await worker.start();
+    await traced(worker.start());
     return worker;
   }
 

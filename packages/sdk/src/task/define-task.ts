@@ -1,3 +1,4 @@
+import { type FieldsOf, refuseUnknownFields } from '../base/known-fields.ts';
 import type { Later } from './failures.ts';
 import type { TaskContext } from './task-context.ts';
 import type { SubmitOptions, TaskDefaults } from './task-options.ts';
@@ -15,6 +16,19 @@ export interface TaskDefinition<Input, Output> extends TaskDefaults {
 /** A definition with any input and output. */
 export type AnyTask = TaskDefinition<never, unknown>;
 
+const FIELDS: FieldsOf<AnyTask> = {
+  type: true,
+  concurrency: true,
+  run: true,
+  priority: true,
+  resources: true,
+  constraints: true,
+  retry: true,
+  timeouts: true,
+  tags: true,
+  callback: true,
+};
+
 const TYPE = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /**
@@ -24,6 +38,7 @@ const TYPE = /^[A-Za-z0-9._:-]{1,128}$/;
 export function defineTask<Input = unknown, Output = unknown>(
   definition: TaskDefinition<Input, Output>,
 ): TaskDefinition<Input, Output> {
+  refuseUnknownFields(definition, FIELDS, 'the options of defineTask');
   if (!TYPE.test(definition.type)) {
     throw new TypeError(
       `'${definition.type}' is not a valid task type: use 1 to 128 letters A to Z or a to z, ` +

@@ -30,7 +30,7 @@ export class InProcessTasks implements TaskOperations {
   }
 
   async get(id: string): Promise<TaskView> {
-    return this.server.view(this.slotOf(id));
+    return this.server.viewWithAttempts(this.slotOf(id));
   }
 
   async wait(id: string, options: WaitOptions): Promise<TaskView> {

@@ -1,4 +1,5 @@
 import { DEFAULT_NAMESPACE, type Slot, taskIdText } from '@sluice/core';
+import { type FieldsOf, refuseUnknownFields } from '../base/known-fields.ts';
 import { messageOf } from '../base/shown-value.ts';
 import { SluiceError } from '../calls/sluice-error.ts';
 import { NamedTypes } from '../client/named-types.ts';
@@ -53,6 +54,19 @@ export interface TestSluiceOptions {
   readonly onWarning?: (message: string) => void;
 }
 
+const FIELDS: FieldsOf<TestSluiceOptions> = {
+  startAt: true,
+  seed: true,
+  slots: true,
+  resources: true,
+  labels: true,
+  manualTime: true,
+  fakeTimers: true,
+  onListenerError: true,
+  onAttempt: true,
+  onWarning: true,
+};
+
 /** Number of turns without a command before `advance` lets time pass. */
 const QUIET_TURNS = 3;
 const TURNS_MAX = 1000;
@@ -87,6 +101,7 @@ export class TestSluice extends TaskClient {
 
   constructor(tasks: readonly AnyTask[], options: TestSluiceOptions = {}) {
     super();
+    refuseUnknownFields(options, FIELDS, 'the options of TestSluice');
     const { startAt = Date.UTC(2030, 0, 1), seed = 1, labels = {}, manualTime = false } = options;
     this.handlers = new RunningHandlers({
       fakeTimers: options.fakeTimers ?? false,

@@ -234,6 +234,7 @@ describe('steps that wait for a call', () => {
     await expect(run.complete('aprove')).rejects.toMatchObject({
       code: 'step_not_found',
       status: 404,
+      message: "the run has no step 'aprove'",
     });
     await expect(run.complete('approve', 'x'.repeat(300_000))).rejects.toMatchObject({
       code: 'payload_too_large',

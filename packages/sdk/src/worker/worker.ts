@@ -1,4 +1,5 @@
 import { LIMITS } from '@sluice/protocol/limits';
+import { type FieldsOf, refuseUnknownFields } from '../base/known-fields.ts';
 import type { Cancel } from '../base/ports.ts';
 import { SYSTEM_PORTS } from '../base/system-ports.ts';
 import type { Platform, Transport } from '../calls/platform.ts';
@@ -75,6 +76,26 @@ export interface WorkOptions {
   readonly onAttempt?: (event: AttemptEvent) => void;
   /** Write one line per failed attempt to the console. Default true. */
   readonly logFailures?: boolean;
+}
+
+const WORK_FIELDS: FieldsOf<WorkOptions> = {
+  slots: true,
+  resources: true,
+  concurrency: true,
+  labels: true,
+  name: true,
+  version: true,
+  leaseMs: true,
+  handleSignals: true,
+  stopGraceMs: true,
+  onNotice: true,
+  onAttempt: true,
+  logFailures: true,
+};
+
+/** Throws a `TypeError` that names a misspelled option. */
+export function checkWorkOptions(options: WorkOptions): void {
+  refuseUnknownFields(options, WORK_FIELDS, 'the options of work');
 }
 
 interface WorkerSetup extends WorkOptions {

@@ -1,3 +1,4 @@
+import { type FieldsOf, refuseUnknownFields } from '../base/known-fields.ts';
 import type { Nothing, Resolved, Step } from './reference.ts';
 import { targetOf } from './reference-proxy.ts';
 import { Draft, Scope } from './scope.ts';
@@ -35,6 +36,19 @@ export interface WorkflowOptions<Input, Defaults extends keyof Input, Variables>
   readonly description?: string;
 }
 
+const FIELDS: FieldsOf<WorkflowOptions<unknown, never, unknown>> = {
+  version: true,
+  input: true,
+  inputTemplate: true,
+  inputSchema: true,
+  outputSchema: true,
+  variables: true,
+  timeoutSeconds: true,
+  failureWorkflow: true,
+  callback: true,
+  description: true,
+};
+
 /** The input as the steps see it: fields with a default are always there. */
 type FilledInput<Input, Defaults extends keyof Input> = [Defaults] extends [never]
   ? Input
@@ -70,6 +84,7 @@ export function defineWorkflow<
         'digits and . _ : - without spaces, such as send-order',
     );
   }
+  refuseUnknownFields(options, FIELDS, `the options of the workflow '${name}'`);
   const { version, description, inputTemplate, variables, timeoutSeconds } = options;
   const { failureWorkflow, inputSchema, outputSchema, callback } = options;
   const draft = new Draft(name);

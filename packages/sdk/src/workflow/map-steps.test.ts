@@ -66,6 +66,22 @@ test('its outputs are in the order of the list, and a task that failed has none'
   ]);
 });
 
+test('a map takes the name of a type that is defined elsewhere', () => {
+  const { definition } = defineWorkflow(
+    'counts',
+    { version: 1, input: inputOf<{ words: string[] }>() },
+    (w) => {
+      const counted = w.map<number>(w.input.words, 'count', { name: 'counts' });
+      return { all: counted.outputs };
+    },
+  );
+
+  expect(definition.tasks[0]).toMatchObject({
+    taskReferenceName: 'counts',
+    inputParameters: { forkTaskName: 'count', forkTaskInputs: '${workflow.input.words}' },
+  });
+});
+
 test('a map in a case may not have run', async () => {
   const maybe = defineWorkflow(
     'maybe',

@@ -190,24 +190,18 @@ export class WorkflowBuilder<Input = unknown, Variables = unknown> {
    * Runs a task for each element of a list, side by side, and goes on when all of them have ended.
    * An element that is an object is the input of its task; any other one is its field `input`. The
    * input also has the number of the element as `__index`. The options are those of each task.
+   * `each` is a definition, the name of a type that is defined elsewhere, or a workflow: then it is
+   * a run for each element.
    */
-  map<Output, TaskInput, MayFail extends boolean = false>(
-    list: NoInfer<Given<MapItems<TaskInput>>>,
-    task: TaskDefinition<TaskInput, Output>,
-    options?: StepOptions<MayFail> & NameOptions,
-  ): MapStep<MayFail extends true ? Output | null : Output>;
-  /** Runs a workflow for each element of a list, side by side, and waits for all of them. */
-  map<Output, ChildInput, MayFail extends boolean = false>(
-    list: NoInfer<Given<MapItems<ChildInput>>>,
-    workflow: Workflow<ChildInput, Output>,
-    options?: SubWorkflowOptions<MayFail> & NameOptions,
-  ): MapStep<MayFail extends true ? Output | null : Output>;
-  map(
-    list: unknown,
-    each: AnyTask | AnyWorkflow,
-    { name = this.free('map'), ...options }: NameOptions = {},
-  ): MapStep<unknown> {
-    if ('definition' in each) {
+  map<Output = unknown, EachInput = unknown, MayFail extends boolean = false>(
+    list: NoInfer<Given<MapItems<EachInput>>>,
+    each: TaskDefinition<EachInput, Output> | Workflow<EachInput, Output> | string,
+    {
+      name = this.free('map'),
+      ...options
+    }: (StepOptions<MayFail> | SubWorkflowOptions<MayFail>) & NameOptions = {},
+  ): MapStep<MayFail extends true ? Output | null : Output> {
+    if (typeof each !== 'string' && 'definition' in each) {
       return addMapOfRuns(this.scope, { name, workflow: each, list, options });
     }
     return addMap(this.scope, { name, task: each, list, options });

@@ -42,6 +42,7 @@ export async function createKeyIn(
   try {
     const resting = {
       log,
+      extent: log.extent,
       snapshots: await FileSnapshots.open(join(dataFolder, 'snapshots')),
       partition: { partition, limits: partitionLimits({ limits, quotas }), utf8: UTF8 },
       clock: () => now,

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
+import { CronCalendar } from '@sluice/calendar';
 import type { PartitionLimits } from '@sluice/core';
 import { Engine, type FeedOptions, foldInOwnProcess } from '@sluice/engine';
-import { type BoundedLog, FileLog, FileSnapshots } from '@sluice/log';
+import { type BoundedLog, FileLog, FileSnapshots, type LogExtent } from '@sluice/log';
 import { removeStaged } from '../backup/backup-files.ts';
 import { refuseUnfinishedRestore } from '../backup/unfinished-restore.ts';
 import { UTF8 } from '../base/utf8.ts';
@@ -24,12 +25,23 @@ const GRACE_MS_MIN = 15_000;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-export function openTaskLogs({ dataFolder, retention = DEFAULTS.retention }: ServerOptions) {
+function openTaskLogs({ dataFolder, retention = DEFAULTS.retention }: ServerOptions) {
   const ageMs = retention.days * DAY_MS;
   return TaskLogs.open({ folder: join(dataFolder, 'task-logs'), ageMs });
 }
 
-export function openBlobs(
+/** The files beside the log. They are opened after recovery: until then the folder is unchanged. */
+export async function openFiles(
+  options: ServerOptions,
+  observation: Observation,
+  clock: () => number,
+): Promise<{ readonly logs: TaskLogs; readonly blobs: BlobStore }> {
+  await removeStaged(options.dataFolder);
+  const logs = await openTaskLogs(options);
+  return { logs, blobs: await openBlobs(options, observation, clock) };
+}
+
+function openBlobs(
   options: ServerOptions,
   { blobDamaged }: Observation,
   clock: () => number,
@@ -46,10 +58,7 @@ export function quotasIn({ quotas }: ServerOptions): Configuration['quotas'] {
   return { ...DEFAULTS.quotas, ...quotas };
 }
 
-export function startProjection(
-  options: ServerOptions,
-  observation: Observation,
-): Promise<Projection> {
+function startProjection(options: ServerOptions, observation: Observation): Promise<Projection> {
   const { days, bytesMax } = options.retention ?? DEFAULTS.retention;
   return Projection.start({
     folder: join(options.dataFolder, 'projection'),
@@ -61,16 +70,46 @@ export function startProjection(
 
 export interface EngineParts {
   readonly log: BoundedLog;
+  readonly extent: LogExtent;
   readonly outputs: ServerOutputs;
   readonly clock: SteadyClock;
   readonly observation: Observation;
   readonly beforeTimers: () => void;
-  readonly feedOptions: FeedOptions;
 }
 
-/** Takes over the log and gives the partition its clock, its timers and its snapshots. */
-export async function startEngine(options: ServerOptions, parts: EngineParts): Promise<Engine> {
-  const { log, outputs, clock, observation, beforeTimers, feedOptions } = parts;
+export interface StartedEngine {
+  readonly engine: Engine;
+  readonly projection: Projection;
+}
+
+/**
+ * Recovers the partition, takes over the log and starts the projection that follows it. The
+ * projection may set files aside, so it starts only when log and snapshots could be loaded.
+ */
+export async function startEngine(
+  options: ServerOptions,
+  parts: EngineParts,
+): Promise<StartedEngine> {
+  let projection: Projection | undefined;
+  try {
+    const engine = await makeEngine(options, parts, async () => {
+      projection = await startProjection(options, parts.observation);
+      return projection.feedOptions;
+    });
+    return { engine, projection: projection as unknown as Projection };
+  } catch (cause) {
+    await (projection as Projection | undefined)?.close();
+    throw cause;
+  }
+}
+
+/** Gives the partition its clock, its timers and its snapshots. */
+async function makeEngine(
+  options: ServerOptions,
+  parts: EngineParts,
+  feed: () => Promise<FeedOptions>,
+): Promise<Engine> {
+  const { log, extent, outputs, clock, observation, beforeTimers } = parts;
   const logFolder = logFolderOf(options);
   const snapshotFolder = join(options.dataFolder, 'snapshots');
   const limits = limitsOf(options);
@@ -78,7 +117,8 @@ export async function startEngine(options: ServerOptions, parts: EngineParts): P
   const partition = { partition: number, limits, matching: options.matching ?? {} };
   return Engine.start({
     log: observation.measured(log),
-    partition: { ...partition, utf8: UTF8 },
+    extent,
+    partition: { ...partition, utf8: UTF8, calendar: new CronCalendar() },
     makePartition: observation.makePartition,
     snapshots: {
       store: await FileSnapshots.open(snapshotFolder),
@@ -86,7 +126,7 @@ export async function startEngine(options: ServerOptions, parts: EngineParts): P
       everyBytes: options.snapshotEveryBytes ?? DEFAULTS.snapshotEveryBytes,
     },
     outputs,
-    feed: feedOptions,
+    feed,
     ...(options.admission === undefined ? {} : { admission: options.admission }),
     clock: () => clock.now(),
     onRecovered: (latest) => clock.notBefore(latest),
@@ -119,9 +159,7 @@ export async function openLog(options: ServerOptions): Promise<FileLog> {
   refuseUnfinishedRestore(options.dataFolder);
   const { segmentBytes } = options;
   const size = segmentBytes === undefined ? {} : { segmentBytes };
-  const log = await FileLog.open({ folder: logFolderOf(options), ...size });
-  await removeStaged(options.dataFolder);
-  return log;
+  return FileLog.open({ folder: logFolderOf(options), ...size });
 }
 
 function startTimer(delayMs: number, ring: () => void): () => void {

@@ -9,6 +9,7 @@ import {
 import type { Static, TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
 import { Settings } from 'typebox/system';
+import { valueAt } from './json-pointer.ts';
 
 /** Maximum number of problems found in one value; each costs time and space in the answer. */
 Settings.Set({ maxErrors: 50 });
@@ -41,7 +42,7 @@ export class Checker<T extends TSchema> {
     }
     const others = errors.filter(({ instancePath }) => !unions.has(instancePath));
     const details = [...unions.values(), ...others].flatMap((error) => {
-      return explain(error, path, this.schema);
+      return explain(error, { path, schema: this.schema, value });
     });
     // A refused value has at least one problem, whatever the library reports.
     return details.length > 0 ? details : [{ path, problem: 'is not valid' }];
@@ -87,9 +88,17 @@ function partOf(schema: TSchema, pointer: string): WordedSchema {
   return (part ?? {}) as WordedSchema;
 }
 
+/** What was checked, and its path in the request. */
+interface Refused {
+  readonly path: string;
+  readonly schema: TSchema;
+  readonly value: unknown;
+}
+
 /** One problem per field: unknown and missing fields are reported by their own names. */
-function explain(error: SchemaError, path: string, schema: TSchema): ErrorDetail[] {
+function explain(error: SchemaError, { path, schema, value }: Refused): ErrorDetail[] {
   const at = path + error.instancePath;
+  const found = valueAt(value, error.instancePath);
   const params = error.params as { requiredProperties?: unknown };
   switch (error.keyword) {
     case 'boolean':
@@ -99,7 +108,7 @@ function explain(error: SchemaError, path: string, schema: TSchema): ErrorDetail
       // Lists the names of the fields that are reported one by one above.
       return [];
     case 'anyOf':
-      return [{ path: at, problem: unionProblem(partOf(schema, error.schemaPath)) }];
+      return [{ path: at, problem: unionProblem(partOf(schema, error.schemaPath), found) }];
     case 'pattern':
       return [{ path: at, problem: patternProblem(partOf(schema, error.schemaPath)) }];
     case 'required':

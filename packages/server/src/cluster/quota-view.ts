@@ -53,6 +53,7 @@ function coreQuotas(namespace: string, state: ReadonlyState, partition: Partitio
     dedupeKeysMax: { used: use?.dedupeKeys ?? 0, max: quotas.dedupeKeysMax },
     taskTypesMax: { used: use?.taskTypes ?? 0, max: quotas.taskTypesMax },
     shapesMax: { used: use?.shapes.size ?? 0, max: quotas.shapesMax },
+    schedulesMax: { used: use?.schedules ?? 0, max: quotas.schedulesMax },
     sessionsMax: { used: partition.sessionCountOf(namespace), max: quotas.sessionsMax },
   };
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { suggest } from '@sluice/protocol/suggestion';
 import type { TSchema } from 'typebox';
 import { isMap, parseDocument } from 'yaml';
 import { Checker } from '../base/validation.ts';
@@ -117,7 +118,11 @@ function problemsOf({ schema, kind, choices, secret }: Setting, value: unknown):
   const checker = new Checker(schema);
   if (checker.accepts(value)) return [];
   const shown = secret ? '' : `, not ${JSON.stringify(value)}`;
-  if (kind === 'choice') return [`must be one of ${choices.join(', ')}${shown}`];
+  if (kind === 'choice') {
+    const near = suggest(String(value), choices);
+    const hint = near === undefined ? '' : `; did you mean ${near}?`;
+    return [`must be one of ${choices.join(', ')}${shown}${hint}`];
+  }
   return checker.problems(value).map(({ path, problem }) => {
     return `${path === '' ? '' : `${path} `}${problem}${shown}`;
   });

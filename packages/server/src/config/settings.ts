@@ -104,6 +104,12 @@ const Quotas = group({
     minimum: 1,
     maximum: 1_000_000,
   }),
+  schedulesMax: whole({
+    description: 'Maximum number of schedules per namespace',
+    default: 500_000,
+    minimum: 1,
+    maximum: 1_000_000,
+  }),
   waitsMax: whole({
     description: 'Maximum number of requests per namespace that wait for tasks',
     default: 9000,

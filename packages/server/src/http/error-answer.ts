@@ -1,6 +1,7 @@
 import { EngineStoppedError } from '@sluice/engine';
 import { ROUTES, type Route, SluiceError } from '@sluice/protocol';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { nearestPath } from './nearest-route.ts';
 import { errorJson } from './raw-answer.ts';
 import type { RefusalDesk } from './refusal.ts';
 
@@ -19,8 +20,10 @@ export function installErrorAnswers(app: FastifyInstance, answer: AnswerError): 
     const path = request.url.split('?')[0];
     const allowed = methodsOf(path);
     if (allowed.length === 0) {
-      const error = new SluiceError('route_not_found', `no route ${request.method} ${path}`);
-      return answer(request, reply, error);
+      const near = nearestPath(path);
+      const hint = near === undefined ? '' : `; did you mean ${near}?`;
+      const message = `no route ${request.method} ${path}${hint}`;
+      return answer(request, reply, new SluiceError('route_not_found', message));
     }
     reply.header('allow', allowed.join(', '));
     const problem = `${path} allows ${allowed.join(' or ')}, not ${request.method}`;

@@ -19,6 +19,7 @@ export function quotasOf(
     sessionsMax: share('sessionsMax'),
     taskTypesMax: stated.taskTypesMax,
     shapesMax: stated.shapesMax,
+    schedulesMax: stated.schedulesMax,
   };
 }
 
@@ -32,6 +33,7 @@ const MEANINGS: Readonly<Record<ServerQuota, string>> = {
   taskTypesMax: 'task types',
   shapesMax: 'different resources and constraints of tasks',
   sessionsMax: 'worker sessions',
+  schedulesMax: 'schedules',
   blobBytesMax: 'bytes of blobs',
   waitsMax: 'requests that wait for tasks',
 };

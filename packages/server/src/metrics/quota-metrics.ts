@@ -10,6 +10,7 @@ const QUOTAS = {
   dedupeKeysMax: (use: NamespaceUse) => use.dedupeKeys,
   taskTypesMax: (use: NamespaceUse) => use.taskTypes,
   shapesMax: (use: NamespaceUse) => use.shapes.size,
+  schedulesMax: (use: NamespaceUse) => use.schedules,
 } as const;
 
 /** Each namespace's quotas and its use of them. */

@@ -160,6 +160,16 @@ export class Observation {
 const PROJECTION_EVENTS = {
   day_removed: ['info', 'a day of finished tasks was removed'],
   day_set_aside: ['error', 'a day file of finished tasks is unreadable and was set aside'],
+  day_of_other_version: [
+    'warn',
+    'a day file of finished tasks is of another version of Sluice; ' +
+      'it was set aside and is rebuilt from the log',
+  ],
+  mark_of_other_version: [
+    'warn',
+    'the position file of search is of another version of Sluice; it was set aside, ' +
+      'and search is rebuilt from the log',
+  ],
   mark_set_aside: ['error', 'the position file of search is unreadable and was set aside'],
   row_set_aside: ['error', 'the row of a task is unreadable and was set aside'],
   record_left_out: ['error', 'a task cannot be written for search and was skipped'],

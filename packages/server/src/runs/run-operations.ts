@@ -1,5 +1,6 @@
 import {
   type Author,
+  Branches,
   type CancelRuns,
   isRunOver,
   type OperateStep,
@@ -9,11 +10,14 @@ import {
   type ReviveRunReply,
   type Slot,
   type StartRuns,
+  whyNoStep,
 } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { type RunRequest, type RunStepParams, SluiceError } from '@sluice/protocol';
 import { runJson } from '../answers/shown-run.ts';
 import { PayloadScratch } from '../base/payload-scratch.ts';
+import { programOf } from '../base/step-outline.ts';
+import { UTF8 } from '../base/utf8.ts';
 import type { Admission } from '../limits/admission.ts';
 import { type RunArchive, runNotFound } from './run-archive.ts';
 import { RunParser } from './run-parser.ts';
@@ -130,7 +134,7 @@ export class RunOperations {
         if (rejection === 'run_not_found') return undefined;
         if (rejection === 'run_finished') throw runFinished(id);
         if (rejection === 'too_many_tasks') throw noRoom();
-        if (rejection !== undefined) throw stepRefusal(rejection, reference);
+        if (rejection !== undefined) throw stepRefusal(rejection, { state, slot, reference });
         return operated(state, slot);
       },
     );
@@ -154,6 +158,9 @@ export class RunOperations {
       { ...command, type },
       ({ rejection, slot }, state) => {
         if (rejection === 'run_not_found') return undefined;
+        if (rejection === 'step_not_found') {
+          throw stepRefusal(rejection, { state, slot, reference: fromStep });
+        }
         if (rejection !== undefined) throw revivalRefusal(rejection, { id, fromStep, operation });
         return operated(state, slot);
       },
@@ -180,7 +187,10 @@ interface Revival {
   readonly by: Author;
 }
 
-type RevivalRefusal = Exclude<NonNullable<ReviveRunReply['rejection']>, 'run_not_found'>;
+type RevivalRefusal = Exclude<
+  NonNullable<ReviveRunReply['rejection']>,
+  'run_not_found' | 'step_not_found'
+>;
 
 function revivalRefusal(
   code: RevivalRefusal,
@@ -191,8 +201,6 @@ function revivalRefusal(
       return new SluiceError(code, `run '${id}' has not ended yet, so it cannot ${operation}`);
     case 'run_finished':
       return new SluiceError(code, `run '${id}' has no step to retry; use rerun or restart`);
-    case 'step_not_found':
-      return stepRefusal(code, fromStep);
     case 'input_not_used': {
       const message = `/input must be absent: step '${fromStep}' takes no input`;
       const details = [{ path: '/input', problem: 'must be absent for this step' }];
@@ -213,12 +221,19 @@ function noRoom(): SluiceError {
   return new SluiceError('overloaded', message, { retryAfterMs: 1000 });
 }
 
-function stepRefusal(code: 'step_not_found' | 'step_not_waiting', reference: string): SluiceError {
-  const message = {
-    step_not_found: `the run has no step '${reference}'`,
-    step_not_waiting: `step '${reference}' is not in a state in which a call can end it`,
-  };
-  return new SluiceError(code, message[code]);
+interface NamedStep {
+  readonly state: ReadonlyState;
+  readonly slot: Slot;
+  readonly reference: string;
+}
+
+function stepRefusal(
+  code: 'step_not_found' | 'step_not_waiting',
+  { state, slot: run, reference }: NamedStep,
+): SluiceError {
+  const program = programOf(state.programs.at(state.runs.table.program[run]));
+  const branches = new Branches(state, UTF8);
+  return new SluiceError(code, whyNoStep(state, { run, program, reference, branches }));
 }
 
 /** How a step is ended from outside. */

@@ -1,5 +1,10 @@
 import { createHash } from 'node:crypto';
-import { compileDefinition, type DefinitionText, definitionSchemaProblems } from '@sluice/core';
+import {
+  compileDefinition,
+  type DefinitionText,
+  definitionSchemaProblems,
+  STEP_KINDS,
+} from '@sluice/core';
 import {
   checkDefinition,
   type ErrorDetail,
@@ -7,7 +12,9 @@ import {
   SluiceError,
   StepOptions,
 } from '@sluice/protocol';
+import { suggest } from '@sluice/protocol/suggestion';
 import { CORE_RULES } from '../base/core-rules.ts';
+import { comparePlaces, valueAt } from '../base/json-pointer.ts';
 import { UTF8 } from '../base/utf8.ts';
 import { Checker } from '../base/validation.ts';
 import type { ScriptLanguage } from '../scripts/script-messages.ts';
@@ -30,6 +37,9 @@ const DEPTH_MAX = 200;
 /** The core refuses definitions with more steps. */
 const STEPS_MAX = 2000;
 
+/** Longer names are no misspelled types, and comparing them takes time. */
+const WORD_MAX = 40;
+
 const OPTIONS = Object.keys(StepOptions.properties);
 
 const options = new Checker(StepOptions);
@@ -50,12 +60,19 @@ export function checkedDefinition(
   const compiled = compileDefinition(value, UTF8);
   for (const found of compiled.problems ?? []) {
     const at = found.path === '/' ? '' : found.path;
-    problems.push({ path: path + at, problem: found.message, code: found.code });
+    const hint = found.code === 'unknown_type' ? nearestType(valueAt(value, at)) : '';
+    problems.push({ path: path + at, problem: found.message + hint, code: found.code });
   }
   checkOptions(value, path, problems);
   checkSchemas(value, path, problems);
   checkFieldNames({ fields: fieldsOf(value), path }, stepFields(value, path), problems);
   return { text, hash: createHash('sha256').update(text).digest('hex') };
+}
+
+function nearestType(type: unknown): string {
+  const isWord = typeof type === 'string' && type.length <= WORD_MAX;
+  const near = isWord ? suggest(type.toUpperCase(), STEP_KINDS) : undefined;
+  return near === undefined ? '' : `; did you mean "${near}"?`;
 }
 
 /** Fields of a correct definition that have no effect. */
@@ -68,9 +85,10 @@ function stepFields(definition: unknown, path: string): FieldsPlace[] {
   return steps.map((step) => ({ fields: fieldsOf(step.value), path: step.path }));
 }
 
-/** Throws unless there are no problems. */
-export function refuseProblems(problems: readonly ErrorDetail[]): void {
-  if (problems.length === 0) return;
+/** Throws unless there are no problems. They are named in the order of their places. */
+export function refuseProblems(found: readonly ErrorDetail[]): void {
+  if (found.length === 0) return;
+  const problems = found.toSorted((a, b) => comparePlaces(a.path, b.path));
   const [{ path, problem }] = problems;
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
   const message = `the definition is not valid: ${path} ${problem}${more}`;

@@ -90,11 +90,12 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'recovery-skips-the-last-batch',
-    file: ENGINE,
+    file: RECOVERY,
     find: 'withinLimits(() => partition.replay(bytes, firstRecord));',
-    replace: `if (firstRecord > 0 && firstRecord === hold.tail - 1) return;
-      partition.replay(bytes, firstRecord);`,
-    what: 'What was acknowledged is there after a restart (L1): here not the last record.',
+    replace: `const { held } = globalThis;
+    if (held?.partition === partition) partition.replay(held.bytes, held.firstRecord);
+    globalThis.held = { partition, bytes: bytes.slice(), firstRecord };`,
+    what: 'What was acknowledged is there after a restart (L1): here not the last batch.',
   },
   {
     name: 'forget-the-grace',

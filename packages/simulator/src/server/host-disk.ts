@@ -73,7 +73,7 @@ export class HostDisk {
       snapshots: store,
       readLog: (range) => readLogFolder(LOG_FOLDER, range, mount),
     });
-    return { log: this.log, snapshots: { store, startFold, everyBytes } };
+    return { log: this.log, extent: file.extent, snapshots: { store, startFold, everyBytes } };
   }
 
   /** Positions of the finished snapshots. */

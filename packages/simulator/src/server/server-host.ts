@@ -1,3 +1,4 @@
+import { CronCalendar } from '@sluice/calendar';
 import type { Command, PartitionOptions } from '@sluice/core';
 import {
   type CommittedFeed,
@@ -11,6 +12,7 @@ import type {
   AppendOutcome,
   BoundedLog,
   LogBatch,
+  LogExtent,
   LogHold,
   LogTrim,
   StoredBatch,
@@ -48,6 +50,7 @@ import { type PartitionWatch, WatchedPartition } from './watched-partition.ts';
 /** What a server finds on its disk. */
 export interface Storage {
   readonly log: BoundedLog;
+  readonly extent: LogExtent;
   readonly snapshots?: SnapshotOptions;
 }
 
@@ -251,13 +254,13 @@ export class ServerHost {
     const clock = new SteadyClock(process);
     let gateway: Gateway | undefined;
     const engine = await Engine.start({
+      ...storage,
       log,
       partition: partitionOptions,
       makePartition: (options) => {
         partition = new WatchedPartition(options, this.partitionWatch(process));
         return partition;
       },
-      ...(storage.snapshots === undefined ? {} : { snapshots: storage.snapshots }),
       ...(projection === undefined ? {} : { feed: projection.feedOptions }),
       outputs,
       clock: () => clock.now(),
@@ -390,5 +393,6 @@ function timersOf(process: SimProcess, before: () => void): StartTimer {
 
 function partitionOptionsOf({ limits, matching, hashEvery, runs }: WorldPlan): PartitionOptions {
   const runUnits = runs === undefined ? {} : { runUnits: runs.unitsMax };
-  return { partition: 0, limits, utf8: UTF8, matching, hashEvery, ...runUnits };
+  const calendar = new CronCalendar();
+  return { partition: 0, limits, utf8: UTF8, calendar, matching, hashEvery, ...runUnits };
 }

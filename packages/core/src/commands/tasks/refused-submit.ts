@@ -65,7 +65,7 @@ function addedUse(
   state: ReadonlyState,
   command: SubmitTasks,
   fresh: readonly number[],
-): Required<Omit<AddedUse, 'shapes'>> {
+): Required<Omit<AddedUse, 'shapes' | 'schedules'>> {
   const { namespace, tasks, dedupe } = command;
   let payloadBytes = 0;
   let dedupeKeys = 0;

@@ -22,6 +22,8 @@ import {
   WAITING,
 } from '../../task/task-state.ts';
 import { redriveDue } from '../dead-letters/redrive-tasks.ts';
+import { backfillDue } from '../schedules/backfill-schedules.ts';
+import { fireSchedules } from '../schedules/fire-schedules.ts';
 import { fireRunTimers } from '../steps/waiting-steps.ts';
 import { forgetKeys } from '../tasks/duplicates.ts';
 
@@ -40,6 +42,9 @@ export interface AdvanceTimeReply {
 
 /** Maximum number of timers that one command fires, so that a burst does not delay reports. */
 const TIMERS_PER_COMMAND = 1000;
+
+/** As above, for schedules: a fire costs far more than a timer. */
+const FIRES_PER_COMMAND = 200;
 
 /** Fires the timers that are due. */
 export function decideAdvanceTime(decision: Decision, command: AdvanceTime): AdvanceTimeReply {
@@ -61,7 +66,10 @@ export function decideAdvanceTime(decision: Decision, command: AdvanceTime): Adv
   }
   fired += fireRunTimers(decision, TIMERS_PER_COMMAND - fired);
   fired += forgetKeys(decision, TIMERS_PER_COMMAND - fired);
-  return { more: fired === TIMERS_PER_COMMAND };
+  const most = Math.min(FIRES_PER_COMMAND, TIMERS_PER_COMMAND - fired);
+  let fires = fireSchedules(decision, most);
+  fires += backfillDue(decision, most - fires);
+  return { more: fires === most || fired + fires === TIMERS_PER_COMMAND };
 }
 
 interface Draw {

@@ -99,6 +99,13 @@ export class ModelFollower {
       case 'scripts_evaluated':
         // Runs have their own model (`run-model.ts`).
         return;
+      case 'change_schedules':
+      case 'pause_schedules':
+      case 'trigger_schedule':
+      case 'start_backfill':
+      case 'end_backfill':
+        // So have schedules.
+        return;
       case 'record_delivery':
       case 'redeliver_callbacks':
         this.met.add(followCallback(model, { ...carried, command }));

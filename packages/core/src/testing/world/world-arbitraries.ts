@@ -29,6 +29,7 @@ export const LIMITS = {
     taskTypesMax: 3,
     shapesMax: 1000,
     sessionsMax: 4,
+    schedulesMax: 4,
   },
   // Payloads are moved constantly, a few after each command.
   arenaChunkBytes: 64,

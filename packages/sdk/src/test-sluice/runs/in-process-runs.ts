@@ -167,7 +167,10 @@ export class InProcessRuns implements RunPort {
   private revive(id: string, { operation, fromStep: reference = '', input }: Revival): RunView {
     const bytes = input === undefined ? new Uint8Array(0) : encoded(input, '/input');
     const command = { type: 'revive_run', namespace, id, operation, reference } as const;
-    const slot = this.parts.server.execute({ ...command, input: bytes }, (reply) => {
+    const slot = this.parts.server.execute({ ...command, input: bytes }, (reply, state) => {
+      if (reply.rejection === 'step_not_found') {
+        throw stepRefusal(reply.rejection, state, { run: reply.slot, reference });
+      }
       if (reply.rejection !== undefined) throw revivalRefusal(reply.rejection, id, reference);
       return reply.slot;
     });
@@ -185,9 +188,9 @@ export class InProcessRuns implements RunPort {
 
   private endStep(id: string, end: StepEnd): RunView {
     const command = { type: 'operate_step', namespace, id, ...end } as const;
-    const slot = this.parts.server.execute(command, ({ rejection, slot }) => {
+    const slot = this.parts.server.execute(command, ({ rejection, slot }, state) => {
       if (rejection === 'step_not_found' || rejection === 'step_not_waiting') {
-        throw stepRefusal(rejection, end.reference);
+        throw stepRefusal(rejection, state, { run: slot, reference: end.reference });
       }
       if (rejection === 'too_many_tasks') throw revivalRefusal(rejection, id, end.reference);
       if (rejection !== undefined) throw runRefusal(rejection, id);

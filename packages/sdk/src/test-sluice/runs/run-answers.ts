@@ -1,4 +1,5 @@
 import {
+  Branches,
   type KnownTask,
   type ReadonlyState,
   type ReviveRunReply,
@@ -7,13 +8,15 @@ import {
   type Slot,
   type StartRunsReply,
   type StoredProgram,
+  whyNoStep,
 } from '@sluice/core';
 import { problemText } from '../../calls/http-answers.ts';
 import { errorOf, SluiceError } from '../../calls/sluice-error.ts';
 import type { RunQuery } from '../../operators/run-port.ts';
 import type { RunRequest, RunSummary, StartedRun } from '../../workflow/run-types.ts';
 import type { Sent } from '../server/in-process-lists.ts';
-import { runIdOf } from '../server/step-outline.ts';
+import { UTF8 } from '../server/payloads.ts';
+import { programOf, runIdOf } from '../server/step-outline.ts';
 
 export function startedRun(
   state: ReadonlyState,
@@ -84,7 +87,7 @@ export function runRefusal(code: 'run_not_found' | 'run_finished', id: string): 
 
 /** What is said of a run that cannot go on. */
 export function revivalRefusal(
-  code: NonNullable<ReviveRunReply['rejection']>,
+  code: Exclude<NonNullable<ReviveRunReply['rejection']>, 'step_not_found'>,
   id: string,
   fromStep: string,
 ): SluiceError {
@@ -95,8 +98,6 @@ export function revivalRefusal(
       return refusal(409, code, `run '${id}' has no step to retry; use rerun or restart`);
     case 'run_not_finished':
       return refusal(409, code, `run '${id}' has not ended yet`);
-    case 'step_not_found':
-      return stepRefusal(code, fromStep);
     case 'input_not_used': {
       const message = `/input must be absent: step '${fromStep}' takes no input`;
       return refusal(400, 'invalid_request', message);
@@ -110,11 +111,13 @@ export function revivalRefusal(
 
 export function stepRefusal(
   code: 'step_not_found' | 'step_not_waiting',
-  reference: string,
+  state: ReadonlyState,
+  { run, reference }: { readonly run: Slot; readonly reference: string },
 ): SluiceError {
-  return code === 'step_not_found'
-    ? refusal(404, code, `the run has no step '${reference}'`)
-    : refusal(409, code, `step '${reference}' is not in a state in which a call can end it`);
+  const program = programOf(state, run);
+  const branches = new Branches(state, UTF8);
+  const message = whyNoStep(state, { run, program, reference, branches });
+  return refusal(code === 'step_not_found' ? 404 : 409, code, message);
 }
 
 export function refusal(status: number, code: string, message: string): SluiceError {

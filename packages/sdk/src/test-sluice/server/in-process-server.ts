@@ -1,3 +1,4 @@
+import { CronCalendar } from '@sluice/calendar';
 import {
   type Command,
   DEFAULT_NAMESPACE,
@@ -23,6 +24,7 @@ import type { Resources } from '../../task/task-options.ts';
 import type { TaskView } from '../../task/task-view.ts';
 import type { Attempt } from '../../worker/attempt-context.ts';
 import type { AbortReason } from '../../worker/worker-ports.ts';
+import { AttemptHistory } from './attempt-history.ts';
 import { joinedPayloads, UTF8 } from './payloads.ts';
 import { evaluateScript } from './scripts.ts';
 import { inputOf, taskIdOf, taskView } from './task-views.ts';
@@ -73,8 +75,14 @@ type Timeless<Type> = Omit<Extract<Command, { type: Type }>, 'now' | 'type'> & {
  * time passes only on request.
  */
 export class InProcessServer {
-  readonly partition = new Partition({ partition: 0, limits: LIMITS, utf8: UTF8 });
+  readonly partition = new Partition({
+    partition: 0,
+    limits: LIMITS,
+    utf8: UTF8,
+    calendar: new CronCalendar(),
+  });
   private readonly writer = new RecordWriter(UTF8);
+  private readonly attempts = new AttemptHistory();
   private readonly ears: WorkerEars;
   private readonly blobs: TestBlobs;
   /** Leases whose handlers were started and have not reported their end. */
@@ -139,7 +147,9 @@ export class InProcessServer {
     this.commands += 1;
     const timed = { ...command, now: this.now } as unknown as Command & { type: Type };
     const reply = this.partition.execute(timed, this.writer) as Replies[Type];
-    this.onBatch?.(this.writer.bytes.subarray(0, this.writer.length));
+    const batch = this.writer.bytes.subarray(0, this.writer.length);
+    this.attempts.read(batch);
+    this.onBatch?.(batch);
     this.writer.reset();
     const told = this.told();
     const value = read(reply, this.partition.state);
@@ -219,6 +229,13 @@ export class InProcessServer {
 
   view(slot: Slot): TaskView {
     return taskView(this.partition, slot, (name) => this.blobs.read(name));
+  }
+
+  /** The task with all its attempts; `view` has only the newest, as other answers of a server. */
+  viewWithAttempts(slot: Slot): TaskView {
+    const view = this.view(slot);
+    const number = this.partition.state.tasks.number[slot];
+    return { ...view, attempts: this.attempts.withEarlier(number, view.attempts) };
   }
 
   /** Why the task is not running, as text. */

@@ -28,7 +28,7 @@ export interface Schema {
 export function schemaProblems(schema: Schema, value: unknown, path = ''): ErrorDetail[] {
   if (schema.anyOf !== undefined) {
     const fits = schema.anyOf.some((form) => schemaProblems(form, value).length === 0);
-    return fits ? [] : [{ path, problem: unionProblem(schema) }];
+    return fits ? [] : [{ path, problem: unionProblem(schema, value) }];
   }
   if (schema.type !== undefined && !isOfType(value, schema.type)) {
     return [{ path, problem: `must be ${schema.type}` }];

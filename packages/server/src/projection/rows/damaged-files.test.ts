@@ -112,8 +112,6 @@ test('a record that no row can hold is left out, and all others are written', ()
 test.each([
   ['is no database', () => writeFileSync(join(folder, DAY), 'x'.repeat(20_000))],
   ['is a folder', () => mkdirSync(join(folder, DAY))],
-  ['has another schema', () => damage('CREATE TABLE tasks (a, b)')],
-  ['is of another version', () => damage('CREATE TABLE x (a); PRAGMA user_version = 7')],
   ['has lost a column', () => damage('ALTER TABLE tasks DROP COLUMN body')],
 ])('a day file that %s is set aside and named', (what, make) => {
   write(record(1, 1));
@@ -129,6 +127,22 @@ test.each([
   expect(found()).toEqual([2]);
   const file = join(folder, `${DAY}.corrupt`);
   expect(notices).toMatchObject([{ type: 'day_set_aside', file }]);
+});
+
+test.each([
+  ['has another schema', 0, 'CREATE TABLE tasks (a, b)'],
+  ['is of another version', 7, 'CREATE TABLE x (a); PRAGMA user_version = 7'],
+])('a day file that %s is set aside, and not called damaged', (_what, schema, make) => {
+  files.close();
+  for (const name of readdirSync(folder)) rmSync(join(folder, name));
+  damage(make);
+
+  open();
+  write(record(2, 1));
+
+  expect(found()).toEqual([2]);
+  const file = join(folder, `${DAY}.schema-${schema}`);
+  expect(notices).toMatchObject([{ type: 'day_of_other_version', file }]);
 });
 
 test('a file that is whole and cannot be opened is named, and stays', () => {
@@ -154,7 +168,7 @@ test.each([
       db.close();
     },
   ],
-])('a mark that %s is set aside and named, and begins again', (_what, make) => {
+])('a mark that %s is set aside and named, and begins again', (what, make) => {
   const path = join(folder, 'mark.sqlite');
   make(path);
 
@@ -163,7 +177,9 @@ test.each([
   mark.write({ position: 5, at: 7, rebuildTo: 0 });
   mark.close();
 
-  expect(notices).toMatchObject([{ type: 'mark_set_aside', file: `${path}.corrupt` }]);
+  const other = { type: 'mark_of_other_version', file: `${path}.schema-0` };
+  const damaged = { type: 'mark_set_aside', file: `${path}.corrupt` };
+  expect(notices).toMatchObject([what === 'has another schema' ? other : damaged]);
   const again = new MarkFile(folder);
   expect(again.read()).toEqual({ position: 5, at: 7, rebuildTo: 0 });
   again.close();

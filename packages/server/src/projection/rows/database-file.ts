@@ -2,8 +2,9 @@
  * Opens the databases of the projection.
  *
  * A file that this version cannot have written is set aside under another name, and an empty file
- * replaces it. The log supplies what it still holds. A file that cannot be opened, because of
- * permissions or a failing disk, stays where it is, and the error names it.
+ * replaces it. The name says whether the file is damaged or of another schema. The log supplies
+ * what it still holds. A file that cannot be opened, because of permissions or a failing disk,
+ * stays where it is, and the error names it.
  */
 import {
   closeSync,
@@ -41,7 +42,18 @@ export interface DatabaseForm {
 
 /** This version did not write the file. */
 class UnusableFileError extends Error {
-  override readonly name = 'UnusableFileError';
+  override readonly name: string = 'UnusableFileError';
+}
+
+/** Another version of Sluice wrote the file: nothing is wrong with it. */
+export class OtherSchemaError extends UnusableFileError {
+  override readonly name = 'OtherSchemaError';
+  readonly found: number;
+
+  constructor(found: number, expected: number) {
+    super(`its schema has number ${found} instead of ${expected}`);
+    this.found = found;
+  }
 }
 
 /** Opens or creates a file; its name is durable when this returns. */
@@ -72,7 +84,7 @@ function shape(db: DatabaseSync, { schema, version, probe }: DatabaseForm): void
   const found = db.prepare('PRAGMA user_version').get()?.user_version;
   const isEmpty = db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined;
   if (!isEmpty && found !== version) {
-    throw new UnusableFileError(`its schema has number ${found} instead of ${version}`);
+    throw new OtherSchemaError(found as number, version);
   }
   try {
     db.exec(`${schema}; PRAGMA user_version = ${version};`);
@@ -97,10 +109,11 @@ export function resultOf(cause: unknown): number | undefined {
   return errcode === undefined ? undefined : errcode & 0xff;
 }
 
-/** Renames the file and returns the new name. */
-export function setAside(path: string): string {
-  let aside = `${path}.corrupt`;
-  for (let n = 2; existsSync(aside); n++) aside = `${path}.corrupt-${n}`;
+/** Renames the file, for this reason, and returns the new name. */
+export function setAside(path: string, cause: unknown): string {
+  const reason = cause instanceof OtherSchemaError ? `schema-${cause.found}` : 'corrupt';
+  let aside = `${path}.${reason}`;
+  for (let n = 2; existsSync(aside); n++) aside = `${path}.${reason}-${n}`;
   for (const companion of COMPANIONS) {
     if (existsSync(path + companion)) renameSync(path + companion, aside + companion);
   }

@@ -1,6 +1,13 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { bytesOnDisk, isUnusable, removeDatabase, setAside, syncFolder } from './database-file.ts';
+import {
+  bytesOnDisk,
+  isUnusable,
+  OtherSchemaError,
+  removeDatabase,
+  setAside,
+  syncFolder,
+} from './database-file.ts';
 import { DayFile } from './day-file.ts';
 import { DAY_NAME, endOf, KEPT, nameOf, startOf } from './day-names.ts';
 import { isCovered } from './row-conditions.ts';
@@ -16,7 +23,11 @@ interface LeftOut {
 }
 
 export type FileNotice =
-  | { readonly type: 'day_set_aside'; readonly file: string; readonly why: string }
+  | {
+      readonly type: 'day_set_aside' | 'day_of_other_version';
+      readonly file: string;
+      readonly why: string;
+    }
   | ({ readonly type: 'row_set_aside' } & LeftOut)
   | ({ readonly type: 'record_left_out' } & LeftOut)
   | { readonly type: 'day_removed'; readonly day: string };
@@ -275,8 +286,10 @@ export class DayFiles {
 
   private replace(name: string, cause: unknown): void {
     if (!isUnusable(cause)) throw cause;
-    const file = setAside(this.pathOf(name));
-    this.notify({ type: 'day_set_aside', file, why: (cause as Error).message });
+    const file = setAside(this.pathOf(name), cause);
+    const isOther = cause instanceof OtherSchemaError;
+    const type = isOther ? 'day_of_other_version' : 'day_set_aside';
+    this.notify({ type, file, why: (cause as Error).message });
   }
 
   private remove(day: Day): void {

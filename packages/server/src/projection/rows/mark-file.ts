@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { ProjectedProgram } from '../runs/run-record.ts';
-import { isUnusable, openDatabase, setAside } from './database-file.ts';
+import { isUnusable, OtherSchemaError, openDatabase, setAside } from './database-file.ts';
 
 /** How far the projection has read the log. */
 export interface ProjectionMark {
@@ -23,7 +23,7 @@ const START: SavedMark = { position: 0, at: 0, rebuildTo: 0 };
 export const MARK_FILE = 'mark.sqlite';
 
 export interface MarkNotice {
-  readonly type: 'mark_set_aside';
+  readonly type: 'mark_set_aside' | 'mark_of_other_version';
   readonly file: string;
   readonly why: string;
 }
@@ -114,8 +114,10 @@ export class MarkFile {
 
   private replaced(cause: unknown): DatabaseSync {
     if (!isUnusable(cause)) throw cause;
-    const file = setAside(this.path);
-    this.notify({ type: 'mark_set_aside', file, why: (cause as Error).message });
+    const file = setAside(this.path, cause);
+    const isOther = cause instanceof OtherSchemaError;
+    const type = isOther ? 'mark_of_other_version' : 'mark_set_aside';
+    this.notify({ type, file, why: (cause as Error).message });
     return openDatabase(this.path, FORM);
   }
 }

@@ -1,0 +1,229 @@
+import { NO_SLOT, type Slot, type TaskNumber } from '../../base/ids.ts';
+import { audit } from '../../decision/audit.ts';
+import type { Authored, Timed } from '../../decision/command-fields.ts';
+import type { Decision } from '../../decision/decision.ts';
+import { anchorOf, NO_TIME, nextTime } from '../../schedule/fire-times.ts';
+import { hasPlaceholders } from '../../schedule/placeholders.ts';
+import {
+  replicasOf,
+  type ScheduleSettings,
+  WAITS_FOR_DELAY,
+  waitOf,
+} from '../../schedule/schedule-settings.ts';
+import { exceededQuota } from '../../state/quotas.ts';
+import { inputOf, settingsTextOf } from '../../state/schedules/read-schedule.ts';
+import { waitsForEnd } from '../../state/schedules/schedules.ts';
+import { jitterFor } from './fire-schedules.ts';
+import { isLive, lastMade } from './make-work.ts';
+import { stopReplicas } from './replicas.ts';
+import { findSchedule } from './schedule-names.ts';
+
+/** Creates, replaces or deletes one schedule. */
+export interface ScheduleChange {
+  readonly name: string;
+  /** Absent to delete it. */
+  readonly settings?: ScheduleSettings;
+  readonly paused?: boolean;
+  /** The change was made from this revision; absent to change any. */
+  readonly ifRevision?: number;
+}
+
+/** Changes schedules in order. Each change is made whole or not at all. */
+export interface ChangeSchedules extends Timed, Authored {
+  readonly type: 'change_schedules';
+  readonly changes: readonly ScheduleChange[];
+  /** The inputs as JSON text, one behind the other; empty for null and for deletes. */
+  readonly inputs: Uint8Array;
+  readonly inputEnds: ArrayLike<number>;
+}
+
+export interface ScheduleOutcome {
+  readonly rejection?:
+    | 'schedule_not_found'
+    | 'schedule_changed'
+    | 'too_many_schedules'
+    | 'too_many_bytes'
+    | 'quota_exceeded'
+    | 'never_fires';
+  readonly change?: 'created' | 'replaced' | 'unchanged' | 'deleted';
+  /** `NO_SLOT` when it was refused or deleted. */
+  readonly slot: Slot;
+}
+
+export function decideChangeSchedules(
+  decision: Decision,
+  command: ChangeSchedules,
+): { readonly outcomes: readonly ScheduleOutcome[] } {
+  const { namespace, changes, by } = command;
+  const outcomes = changes.map((_, index) => changeOne(decision, command, index));
+  if (outcomes.some(({ change }) => change !== undefined && change !== 'unchanged')) {
+    const isDelete = changes.every(({ settings }) => settings === undefined);
+    const action = isDelete ? 'schedules_deleted' : 'schedules_changed';
+    audit(decision, by, { namespace, action });
+  }
+  return { outcomes };
+}
+
+function changeOne(decision: Decision, command: ChangeSchedules, index: number): ScheduleOutcome {
+  const { state } = decision;
+  const { name, settings, ifRevision } = command.changes[index];
+  const slot = findSchedule(decision, command.namespace, name);
+  const revision = slot === NO_SLOT ? 0 : state.schedules.table.revision[slot];
+  if (ifRevision !== undefined && ifRevision !== revision) {
+    return { rejection: slot === NO_SLOT ? 'schedule_not_found' : 'schedule_changed', slot };
+  }
+  if (settings === undefined) return remove(decision, slot);
+  const { inputs, inputEnds } = command;
+  const input = inputs.subarray(index === 0 ? 0 : inputEnds[index - 1], inputEnds[index]);
+  const put = { namespace: command.namespace, name, settings, input };
+  return store(decision, slot, { ...put, paused: command.changes[index].paused ?? false });
+}
+
+/** Replicas of a deleted schedule are stopped. What its fires made goes on. */
+function remove(decision: Decision, slot: Slot): ScheduleOutcome {
+  const { state, emit, events } = decision;
+  if (slot === NO_SLOT) return { rejection: 'schedule_not_found', slot };
+  stopReplicas(decision, slot, 0);
+  events.scheduleRemoved.slot = slot;
+  events.scheduleRemoved.task = state.schedules.table.number[slot] as TaskNumber;
+  emit(events.scheduleRemoved);
+  return { change: 'deleted', slot: NO_SLOT };
+}
+
+interface Put {
+  readonly namespace: string;
+  readonly name: string;
+  readonly settings: ScheduleSettings;
+  readonly input: Uint8Array;
+  readonly paused: boolean;
+}
+
+function store(decision: Decision, found: Slot, put: Put): ScheduleOutcome {
+  const { state, emit, runWork } = decision;
+  const { table } = state.schedules;
+  const event = decision.events.schedulePut;
+  const text = JSON.stringify(put.settings);
+  const before = found === NO_SLOT ? '' : settingsTextOf(state, found, runWork.utf8);
+  const isSameWork = found !== NO_SLOT && hasInput(decision, found, put.input);
+  const wasPaused = found !== NO_SLOT && table.paused[found] === 1;
+  if (text === before && isSameWork && wasPaused === put.paused) {
+    return { change: 'unchanged', slot: found };
+  }
+  const refusal = whyRefused(decision, found, put);
+  if (refusal !== undefined) return { rejection: refusal, slot: NO_SLOT };
+  const isSameSpec = before !== '' && sameSpec(JSON.parse(before), put.settings);
+  const slot = found === NO_SLOT ? table.nextFree() : found;
+  fill(decision, slot, { put, text, isNew: found === NO_SLOT });
+  const isKept = isSameSpec && wasPaused === put.paused;
+  fillTimes(decision, slot, { put, isKept, isSameSpec });
+  const { nextAt, isBlocked } = event;
+  // A pattern without any time, such as 30 February, or a window that is over.
+  if (nextAt === NO_TIME && !isSameSpec && event.replicas === 0 && !isBlocked) {
+    return { rejection: 'never_fires', slot: NO_SLOT };
+  }
+  emit(event);
+  const hasOtherWork = found !== NO_SLOT && !(isSameWork && isSameTarget(before, put.settings));
+  stopReplicas(decision, slot, hasOtherWork || put.paused ? 0 : event.replicas);
+  return { change: found === NO_SLOT ? 'created' : 'replaced', slot };
+}
+
+function hasInput({ state }: Decision, slot: Slot, input: Uint8Array): boolean {
+  const { bytes, start, end } = inputOf(state, slot);
+  if (end - start !== input.length) return false;
+  return input.every((byte, index) => bytes[start + index] === byte);
+}
+
+/** A changed window or jitter changes the next time, too. */
+function sameSpec(before: ScheduleSettings, after: ScheduleSettings): boolean {
+  const times = ({ spec, window, jitterMs }: ScheduleSettings) => [spec, window, jitterMs];
+  return JSON.stringify(times(before)) === JSON.stringify(times(after));
+}
+
+function isSameTarget(before: string, { task, run }: ScheduleSettings): boolean {
+  if (before === '') return true;
+  const earlier = JSON.parse(before) as ScheduleSettings;
+  return JSON.stringify([earlier.task, earlier.run]) === JSON.stringify([task, run]);
+}
+
+function whyRefused(
+  decision: Decision,
+  found: Slot,
+  { namespace, settings, input }: Put,
+): ScheduleOutcome['rejection'] {
+  const { state } = decision;
+  const { limits, heldBytes, schedules } = state;
+  if (found !== NO_SLOT) {
+    return heldBytes + input.length > limits.payloadBytesMax ? 'too_many_bytes' : undefined;
+  }
+  if (schedules.table.nextFree() === NO_SLOT) return 'too_many_schedules';
+  const bytes = input.length + JSON.stringify(settings).length;
+  if (heldBytes + bytes > limits.payloadBytesMax) return 'too_many_bytes';
+  return exceededQuota(state, namespace, { schedules: 1 }) && 'quota_exceeded';
+}
+
+function fill(
+  { state, events, runWork }: Decision,
+  slot: Slot,
+  { put, text, isNew }: { readonly put: Put; readonly text: string; readonly isNew: boolean },
+): void {
+  const { table } = state.schedules;
+  const { namespace, name, settings, input, paused } = put;
+  const [nameBytes, settingsBytes] = [runWork.utf8.encode(name), runWork.utf8.encode(text)];
+  const length = nameBytes.length + settingsBytes.length + input.length;
+  const bytes = new Uint8Array(length);
+  bytes.set(nameBytes);
+  bytes.set(settingsBytes, nameBytes.length);
+  bytes.set(input, nameBytes.length + settingsBytes.length);
+  const event = events.schedulePut;
+  event.slot = slot;
+  event.task = isNew ? state.nextTask : (table.number[slot] as TaskNumber);
+  event.namespace = namespace;
+  event.name = name;
+  Object.assign(event.definition, { bytes, start: 0, end: length });
+  event.nameBytes = nameBytes.length;
+  event.settingsBytes = settingsBytes.length;
+  event.revision = isNew ? 1 : table.revision[slot] + 1;
+  event.wait = waitOf(settings);
+  event.replicas = replicasOf(settings);
+  event.paused = paused;
+  event.hasPlaceholders = hasPlaceholders(runWork.utf8.decode(input));
+}
+
+/** Only a changed spec changes the next time. A schedule that is resumed goes on from now. */
+function fillTimes(
+  decision: Decision,
+  slot: Slot,
+  {
+    put,
+    isKept,
+    isSameSpec,
+  }: { readonly put: Put; readonly isKept: boolean; readonly isSameSpec: boolean },
+): void {
+  const { state, events, now } = decision;
+  const { table } = state.schedules;
+  const { settings } = put;
+  const event = events.schedulePut;
+  event.isBlocked = waitsForEnd(event.wait) && isKnown(decision, slot, event.task);
+  event.delayMs = event.isBlocked ? table.delayMs[slot] : 0;
+  event.anchor = isSameSpec ? table.anchor[slot] : anchorOf(settings, now);
+  if (isKept) {
+    event.nextAt = table.nextAt[slot];
+    event.timerAt = table.timerAt[slot];
+    return;
+  }
+  const after = 'at' in settings.spec && !isSameSpec ? 0 : now;
+  event.nextAt = nextTime(settings, decision.calendar, { after, anchor: event.anchor });
+  const jitterMs = jitterFor(settings, event.task, event.revision);
+  event.timerAt = event.nextAt === NO_TIME ? 0 : event.nextAt + jitterMs;
+  // The next time of a fixed delay comes with the end of the one that runs.
+  if (event.isBlocked && event.wait === WAITS_FOR_DELAY && 'everyMs' in settings.spec) {
+    event.delayMs = settings.spec.everyMs + jitterMs;
+    event.nextAt = NO_TIME;
+    event.timerAt = 0;
+  }
+}
+
+/** Whether the schedule exists and what it made last has not ended. */
+function isKnown({ state }: Decision, slot: Slot, number: number): boolean {
+  return state.schedules.table.number[slot] === number && isLive(state, lastMade(state, slot));
+}

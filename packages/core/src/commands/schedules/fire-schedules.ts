@@ -1,0 +1,183 @@
+import { NO_SLOT, type Slot, type TaskNumber } from '../../base/ids.ts';
+import type { Decision } from '../../decision/decision.ts';
+import { latestTime, NO_TIME, nextTime } from '../../schedule/fire-times.ts';
+import {
+  FIRE_CAUSES,
+  FIRE_REASONS,
+  type FireCause,
+  type FireReason,
+  MISFIRE_AFTER_MS,
+  MISFIRE_MAX_DEFAULT,
+  type ScheduleSettings,
+  WAITS_FOR_DELAY,
+  waitOf,
+} from '../../schedule/schedule-settings.ts';
+import { settingsOf } from '../../state/schedules/read-schedule.ts';
+import { jitterOf } from '../../task/retry-policy.ts';
+import { cancelMade, isLive, lastMade, makeWork, type Work } from './make-work.ts';
+import { startReplica } from './replicas.ts';
+
+/** When a fire is tried again that found no room. */
+const RETRY_MS = 1000;
+
+/** Fires up to `most` schedules whose time has come; returns how many. */
+export function fireSchedules(decision: Decision, most: number): number {
+  const { state, now } = decision;
+  let fired = 0;
+  for (; fired < most; fired++) {
+    const slot = state.schedules.timers.firstDue(now);
+    if (slot === NO_SLOT) break;
+    fire(decision, slot);
+  }
+  return fired;
+}
+
+function fire(decision: Decision, slot: Slot): void {
+  const { state } = decision;
+  const { table } = state.schedules;
+  const settings = settingsOf(state, slot, decision.runWork.utf8);
+  if (table.replicas[slot] > 0) return startReplica(decision, slot, settings);
+  const time = table.nextAt[slot];
+  if (time > (settings.window?.to ?? Number.POSITIVE_INFINITY)) return complete(decision, slot);
+  if (isMissed(decision, slot)) return fireMissed(decision, slot, settings);
+  fireAt(decision, slot, { settings, scheduledAt: time, after: time, missed: 0 });
+}
+
+/** The window of a fixed delay is over. */
+function complete({ state, emit, events }: Decision, slot: Slot): void {
+  const { table } = state.schedules;
+  const event = events.scheduleChanged;
+  event.slot = slot;
+  event.task = table.number[slot] as TaskNumber;
+  event.revision = table.revision[slot];
+  event.paused = false;
+  event.nextAt = NO_TIME;
+  event.timerAt = 0;
+  emit(event);
+}
+
+/** Times that had to wait for the end of the last one are late only from that end on. */
+function isMissed({ state, now }: Decision, slot: Slot): boolean {
+  const { nextAt, releasedAt, timerAt } = state.schedules.table;
+  const jittered = Math.min(timerAt[slot], nextAt[slot] + JITTER_MS_MAX);
+  return now - Math.max(jittered, releasedAt[slot]) > MISFIRE_AFTER_MS;
+}
+
+/** The largest jitter: later timers are delays for want of room. */
+const JITTER_MS_MAX = 86_400_000;
+
+/** The times up to now were missed: what happens is the schedule's choice. */
+function fireMissed(decision: Decision, slot: Slot, settings: ScheduleSettings): void {
+  const { state, now, calendar } = decision;
+  const { table } = state.schedules;
+  const time = table.nextAt[slot];
+  const policy = settings.misfire ?? 'once';
+  if (policy === 'all' && table.missed[slot] < (settings.misfireMax ?? MISFIRE_MAX_DEFAULT)) {
+    const missed = table.missed[slot] + 1;
+    return fireAt(decision, slot, { settings, scheduledAt: time, after: time, missed });
+  }
+  const latest = latestTime(settings, calendar, { since: time, until: now });
+  if (policy === 'once') {
+    return fireAt(decision, slot, { settings, scheduledAt: latest, after: now, missed: 0 });
+  }
+  skip(decision, slot, { settings, reason: 'misfire', scheduledAt: latest, after: now });
+}
+
+interface Due {
+  readonly settings: ScheduleSettings;
+  readonly scheduledAt: number;
+  /** The next time comes after this one. */
+  readonly after: number;
+  readonly missed: number;
+}
+
+function fireAt(decision: Decision, slot: Slot, due: Due): void {
+  const { state } = decision;
+  const { settings, scheduledAt } = due;
+  const last = lastMade(state, slot);
+  if (settings.overlap === 'skip' && isLive(state, last)) {
+    return skip(decision, slot, { ...due, reason: 'overlap' });
+  }
+  if (settings.overlap === 'cancelPrevious') cancelMade(decision, slot, last);
+  const work = makeWork(decision, { slot, settings, scheduledAt });
+  if ('made' in work) return emitFired(decision, slot, { ...due, cause: 'time', work });
+  if (work.refused === 'no_room') return delayFire(decision, slot, { reason: 'no_room' });
+  skip(decision, slot, { ...due, reason: work.refused });
+}
+
+function skip(
+  decision: Decision,
+  slot: Slot,
+  due: Omit<Due, 'missed'> & { readonly reason: FireReason },
+): void {
+  const work = { refused: due.reason };
+  emitFired(decision, slot, { ...due, missed: 0, cause: 'time', work });
+}
+
+/** Tries again soon, because memory is full or a replica was refused. */
+export function delayFire(
+  { state, emit, events, now }: Decision,
+  slot: Slot,
+  { reason, backfill = 0 }: { readonly reason: FireReason; readonly backfill?: number },
+): void {
+  const event = events.scheduleDelayed;
+  event.slot = slot;
+  event.task = state.schedules.table.number[slot] as TaskNumber;
+  event.reason = FIRE_REASONS.indexOf(reason);
+  event.timerAt = now + RETRY_MS;
+  event.backfill = backfill;
+  emit(event);
+}
+
+/** A fire by the clock or by a person. */
+export function emitFired(
+  decision: Decision,
+  slot: Slot,
+  fired: Due & { readonly cause: FireCause; readonly work: Work },
+): void {
+  const { state, emit, events } = decision;
+  const { settings, cause, work, scheduledAt } = fired;
+  const event = events.scheduleFired;
+  event.slot = slot;
+  event.task = state.schedules.table.number[slot] as TaskNumber;
+  event.cause = FIRE_CAUSES.indexOf(cause);
+  event.reason = 'refused' in work ? FIRE_REASONS.indexOf(work.refused) : 0;
+  event.scheduledAt = scheduledAt;
+  event.made = 'made' in work ? work.made : 0;
+  event.isRun = 'made' in work && work.isRun;
+  event.delayMs = 0;
+  event.missed = fired.missed;
+  event.replica = 0;
+  event.backfill = 0;
+  fillNext(decision, slot, { settings, after: fired.after, hasMade: 'made' in work });
+  emit(event);
+}
+
+/** The next time, unless it depends on the end of what was made. */
+function fillNext(
+  { state, events, calendar, now }: Decision,
+  slot: Slot,
+  next: { readonly settings: ScheduleSettings; readonly after: number; readonly hasMade: boolean },
+): void {
+  const { settings, after, hasMade } = next;
+  const { anchor, number, fires } = state.schedules.table;
+  const event = events.scheduleFired;
+  const jitterMs = jitterFor(settings, number[slot], fires[slot]);
+  if ('everyMs' in settings.spec && waitOf(settings) === WAITS_FOR_DELAY) {
+    event.delayMs = settings.spec.everyMs + jitterMs;
+    event.nextAt = hasMade ? NO_TIME : now + event.delayMs;
+    event.timerAt = event.nextAt;
+    return;
+  }
+  event.nextAt = nextTime(settings, calendar, { after, anchor: anchor[slot] });
+  event.timerAt = event.nextAt === NO_TIME ? 0 : event.nextAt + jitterMs;
+}
+
+/** Spreads schedules of the same time. Logged with the fire. */
+export function jitterFor(
+  { jitterMs = 0 }: ScheduleSettings,
+  number: number,
+  fires: number,
+): number {
+  return Math.floor(jitterOf(number >>> 0, fires) * (jitterMs + 1));
+}

@@ -1,0 +1,105 @@
+import { NO_SLOT, type Slot, type TaskNumber } from '../../base/ids.ts';
+import { LimitError } from '../../base/limit-error.ts';
+import type { Archive } from '../../structures/archive.ts';
+import { ColumnTable, columnsOf, type ReadonlyColumns } from '../../structures/columns.ts';
+
+/** Read-only view for code outside `apply`. */
+export type ScheduleReader = ReadonlyColumns<ScheduleTable> &
+  Readonly<Pick<ScheduleTable, 'capacity' | 'count' | 'used' | 'nextFree'>>;
+
+/** Schedules in columns, as tasks are (docs/decisions/0002). */
+export class ScheduleTable extends ColumnTable {
+  /** From the same sequence as the numbers of tasks; 0 while the slot is free. */
+  readonly number = new Float64Array(this.capacity);
+  /** Place of its namespace. */
+  readonly namespace = new Uint32Array(this.capacity);
+  readonly createdAt = new Float64Array(this.capacity);
+  readonly changedAt = new Float64Array(this.capacity);
+  /** Counts its changes. */
+  readonly revision = new Uint32Array(this.capacity);
+  /** Name, settings and input, one behind the other. */
+  readonly definition = new Float64Array(this.capacity);
+  readonly definitionLength = new Uint32Array(this.capacity);
+  readonly nameBytes = new Uint32Array(this.capacity);
+  readonly settingsBytes = new Uint32Array(this.capacity);
+  readonly hasPlaceholders = new Uint8Array(this.capacity);
+  readonly paused = new Uint8Array(this.capacity);
+  /** The next time; 0 for none. */
+  readonly nextAt = new Float64Array(this.capacity);
+  /** When its timer is due; meaningful while it has one. */
+  readonly timerAt = new Float64Array(this.capacity);
+  /** The first time of a fixed rate. */
+  readonly anchor = new Float64Array(this.capacity);
+  /** What it waits for after a fire: `WAITS_FOR_TIME` and others. */
+  readonly wait = new Uint8Array(this.capacity);
+  /** From the end of the last one to the next time, for a fixed delay. */
+  readonly delayMs = new Float64Array(this.capacity);
+  /** Number of replicas that it keeps running. */
+  readonly replicas = new Uint32Array(this.capacity);
+  /** Fires that made something. */
+  readonly fires = new Uint32Array(this.capacity);
+  /** Time of the last fire by the clock: the time it stood for, and when it happened. */
+  readonly lastAt = new Float64Array(this.capacity);
+  readonly lastFiredAt = new Float64Array(this.capacity);
+  /** Number of what the last fire made, and when; 0 when it made nothing. */
+  readonly made = new Float64Array(this.capacity);
+  readonly madeAt = new Float64Array(this.capacity);
+  readonly madeRun = new Uint8Array(this.capacity);
+  /** Why that time made nothing, as an index of `FIRE_REASONS`. */
+  readonly reason = new Uint8Array(this.capacity);
+  /** Times that made nothing, and the last of them. */
+  readonly skips = new Uint32Array(this.capacity);
+  readonly skippedAt = new Float64Array(this.capacity);
+  /** 1 while the end of what it made comes before its next time. */
+  readonly isBlocked = new Uint8Array(this.capacity);
+  /** When that end came. Times before it are not late. */
+  readonly releasedAt = new Float64Array(this.capacity);
+  /** Missed times in a row that were made up for. */
+  readonly missed = new Uint32Array(this.capacity);
+  count = 0;
+
+  /** Head of the list of freed slots, linked by `revision`. */
+  private freed: Slot = NO_SLOT;
+  private fresh = 0;
+
+  /** Slots from here on were never in use. */
+  get used(): number {
+    return this.fresh;
+  }
+
+  /** The slot that the next `allocate` will take; `NO_SLOT` when the table is full. */
+  nextFree(): Slot {
+    if (this.freed !== NO_SLOT) return this.freed;
+    return this.fresh < this.capacity ? (this.fresh as Slot) : NO_SLOT;
+  }
+
+  allocate(number: TaskNumber): Slot {
+    const slot = this.nextFree();
+    if (slot === NO_SLOT) throw new LimitError('tasksMax', this.capacity);
+    if (slot === this.freed) this.freed = (this.revision[slot] - 1) as Slot;
+    else this.fresh += 1;
+    for (const column of columnsOf(this).values()) {
+      if (column !== this.definitionLength) column[slot] = 0;
+    }
+    this.number[slot] = number;
+    this.count += 1;
+    return slot;
+  }
+
+  free(slot: Slot): void {
+    this.number[slot] = 0;
+    this.revision[slot] = this.freed + 1;
+    this.freed = slot;
+    this.count -= 1;
+  }
+
+  persist(archive: Archive): void {
+    this.count = archive.number('count', this.count);
+    this.freed = archive.number('freed', this.freed) as Slot;
+    this.fresh = archive.number('fresh', this.fresh);
+    if (this.fresh > this.capacity) throw new LimitError('tasksMax', this.capacity);
+    for (const [name, column] of columnsOf(this)) {
+      if (column !== this.definition) archive.column(name, column, this.fresh);
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import { type Author, NO_SLOT, type ReadonlyState, type ScheduleChange } from '@sluice/core';
+import type { Engine } from '@sluice/engine';
+import { type ErrorDetail, mergePatch, ScheduleBatch, type SluiceError } from '@sluice/protocol';
+import { Checker, invalid } from '../base/validation.ts';
+import { findSchedule, scheduleNotFound } from './find-schedule.ts';
+import type { ScheduleOperations } from './schedule-operations.ts';
+import { changeRefusal } from './schedule-refusals.ts';
+import { parseSchedule } from './schedule-request.ts';
+import { requestOf } from './schedule-view.ts';
+
+/** Changes that one command makes: a turn stays short, also when each computes a cron time. */
+const CHANGES_PER_COMMAND = 200;
+
+type Item = { readonly op: 'put' | 'patch' | 'delete'; readonly id: string };
+
+interface Result {
+  readonly id: string;
+  readonly ok?: true;
+  readonly change?: string;
+  readonly error?: object;
+}
+
+const batch = new Checker(ScheduleBatch);
+
+interface Parts {
+  readonly engine: Engine;
+  readonly operations: ScheduleOperations;
+}
+
+/** Applies changes in order, each wholly or not at all. */
+export async function changeMany(
+  { engine, operations }: Parts,
+  {
+    namespace,
+    body,
+    by,
+  }: { readonly namespace: string; readonly body: unknown; readonly by: Author },
+): Promise<Result[]> {
+  const items = batch.parse(body, 'the batch is not valid') as Item[];
+  const results: Result[] = [];
+  while (results.length < items.length) {
+    const part = nextPart(items, results.length);
+    const ready = await engine.read((state) =>
+      part.map((item, index) => prepare(state, namespace, item, results.length + index)),
+    );
+    const changes = ready.flatMap((each) => ('made' in each ? [each] : []));
+    const outcomes =
+      changes.length === 0
+        ? []
+        : await operations.change(
+            namespace,
+            {
+              changes: changes.map(({ made }) => made),
+              inputs: changes.map(({ input }) => input),
+              by,
+            },
+            (all, state) =>
+              all.map(({ rejection, change }, index): Result => {
+                const { name: id } = changes[index].made;
+                if (rejection === undefined) return { id, ok: true, change: change ?? 'replaced' };
+                return { id, error: errorOf(changeRefusal(rejection, id, state)) };
+              }),
+          );
+    let taken = 0;
+    for (const each of ready) results.push('made' in each ? outcomes[taken++] : each);
+  }
+  return results;
+}
+
+/** Items up to the bound, and none after a change of the same schedule: a patch builds on it. */
+function nextPart(items: readonly Item[], from: number): Item[] {
+  const part: Item[] = [];
+  const ids = new Set<string>();
+  for (const item of items.slice(from, from + CHANGES_PER_COMMAND)) {
+    if (ids.has(item.id)) break;
+    ids.add(item.id);
+    part.push(item);
+  }
+  return part;
+}
+
+interface Ready {
+  readonly made: ScheduleChange;
+  readonly input: unknown;
+}
+
+type Prepared = Result | Ready;
+
+function prepare(state: ReadonlyState, namespace: string, item: Item, place: number): Prepared {
+  const { op, id, ...fields } = item;
+  if (op === 'delete') return { made: { name: id }, input: null };
+  const slot = findSchedule(state, namespace, id);
+  if (op === 'patch' && slot === NO_SLOT) return { id, error: errorOf(scheduleNotFound(id)) };
+  const request = op === 'put' ? fields : mergePatch(requestOf(state, slot), fields);
+  const problems: ErrorDetail[] = [];
+  const schedule = parseSchedule(request, `/${place}`, problems);
+  if (schedule === undefined) {
+    return { id, error: errorOf(invalid('the schedule is not valid', problems)) };
+  }
+  const { settings, paused, input } = schedule;
+  const ifRevision = op === 'patch' ? { ifRevision: state.schedules.table.revision[slot] } : {};
+  return { made: { name: id, settings, paused, ...ifRevision }, input };
+}
+
+function errorOf({ code, message, details }: SluiceError): object {
+  return { code, message, ...(details === undefined || details.length === 0 ? {} : { details }) };
+}
