@@ -293,6 +293,7 @@ const ABOUT_NO_TASK: readonly Event['type'][] = [
   'values_asked',
   'run_delivery_owed',
   'step_skip_planned',
+  'run_overdue',
 ];
 
 function isAboutTask({ type }: Event): boolean {
