@@ -167,7 +167,10 @@ describe('a run', () => {
     const { body: run } = await api.get(`/v1/runs/${id}/wait`);
 
     expect(run.steps[0]).toMatchObject({ state: 'succeeded', outputBlob: sha256 });
-    expect(run).toMatchObject({ status: 'failed', error: { code: 'bad_value', step: 'cut' } });
+    expect(run).toMatchObject({
+      status: 'failed',
+      error: { code: 'value_too_large', step: 'cut' },
+    });
     const only = await begin({ workflow: 'only', definition: { tasks: [simple('sum', 'sum')] } });
     const { lease: next } = await session.takeTask();
     await api.report(sessionId, [{ lease: next, kind: 'succeeded', outputBlob: sha256 }]);
