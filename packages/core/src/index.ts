@@ -82,12 +82,25 @@ export type {
   ScheduleChange,
   ScheduleOutcome,
 } from './commands/schedules/change-schedules.ts';
+export { explainSchedule } from './commands/schedules/explain-schedule.ts';
 export { isLive, SCHEDULE_TAG, SCHEDULED_AT_TAG } from './commands/schedules/make-work.ts';
 export type {
   PauseSchedules,
   TriggerSchedule,
   TriggerScheduleReply,
 } from './commands/schedules/operate-schedules.ts';
+export {
+  nextTimes,
+  plannedTimes,
+  type TimePorts,
+  timesOf,
+} from './commands/schedules/schedule-times.ts';
+export {
+  madeId,
+  scheduleStateOf,
+  shownSettings,
+  viewSchedule,
+} from './commands/schedules/view-schedule.ts';
 export type { AttachSession, AttachSessionReply } from './commands/sessions/attach-session.ts';
 export type { DetachSession, ExpireSessions } from './commands/sessions/end-sessions.ts';
 export type { RenewSessions } from './commands/sessions/renew-sessions.ts';

@@ -10,6 +10,13 @@ export { brokenText, repeatedName } from './rules/body-rules.ts';
 export { isCallbackSecret, SECRET_RULE, secretBase64 } from './rules/callback-rules.ts';
 export { inexactPayload } from './rules/exact-numbers.ts';
 export {
+  type ParsedSchedule,
+  type ScheduleRules,
+  scheduleProblems,
+  scheduleSettings,
+  scheduleTime,
+} from './rules/schedule-rules.ts';
+export {
   nameProblem,
   patternProblem,
   unionProblem,

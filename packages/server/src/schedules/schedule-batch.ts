@@ -1,12 +1,18 @@
-import { type Author, NO_SLOT, type ReadonlyState, type ScheduleChange } from '@sluice/core';
+import {
+  type Author,
+  NO_SLOT,
+  type ReadonlyState,
+  type ScheduleChange,
+  shownSettings,
+} from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { type ErrorDetail, mergePatch, ScheduleBatch, type SluiceError } from '@sluice/protocol';
+import { UTF8 } from '../base/utf8.ts';
 import { Checker, invalid } from '../base/validation.ts';
 import { findSchedule, scheduleNotFound } from './find-schedule.ts';
 import type { ScheduleOperations } from './schedule-operations.ts';
 import { changeRefusal } from './schedule-refusals.ts';
 import { parseSchedule } from './schedule-request.ts';
-import { requestOf } from './schedule-view.ts';
 
 /** Changes that one command makes: a turn stays short, also when each computes a cron time. */
 const CHANGES_PER_COMMAND = 200;
@@ -91,7 +97,7 @@ function prepare(state: ReadonlyState, namespace: string, item: Item, place: num
   if (op === 'delete') return { made: { name: id }, input: null };
   const slot = findSchedule(state, namespace, id);
   if (op === 'patch' && slot === NO_SLOT) return { id, error: errorOf(scheduleNotFound(id)) };
-  const request = op === 'put' ? fields : mergePatch(requestOf(state, slot), fields);
+  const request = op === 'put' ? fields : mergePatch(shownSettings(state, slot, UTF8), fields);
   const problems: ErrorDetail[] = [];
   const schedule = parseSchedule(request, `/${place}`, problems);
   if (schedule === undefined) {

@@ -1,10 +1,8 @@
-import { nameOf, type ReadonlyState, type Slot } from '@sluice/core';
+import { nameOf, type ReadonlyState, type Slot, scheduleStateOf, viewSchedule } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
-import { LIMITS, type ScheduleListQuery, type ScheduleView } from '@sluice/protocol';
+import { LIMITS, type ScheduleListQuery, type ScheduleView, scheduleTime } from '@sluice/protocol';
 import { badCursor, cursorText, pageJson } from '../answers/pages.ts';
 import { UTF8 } from '../base/utf8.ts';
-import { msOf } from './schedule-request.ts';
-import { scheduleView, stateOf } from './schedule-view.ts';
 
 /** Schedules that one turn looks at. */
 const PER_TURN = 1000;
@@ -65,7 +63,7 @@ function look(
     const slot = at as Slot;
     if (table.number[slot] === 0 || table.namespace[slot] !== index) continue;
     if (!matchesColumns(state, slot, filter)) continue;
-    const view = scheduleView(state, slot);
+    const view = viewSchedule(state, slot, UTF8) as ScheduleView;
     if (matchesView(view, filter)) found.push(view);
   }
   return { found, place: at, isOver: at >= table.used };
@@ -74,8 +72,8 @@ function look(
 /** Cheap conditions come first. */
 function matchesColumns(state: ReadonlyState, slot: Slot, filter: ScheduleFilter): boolean {
   const { nextAt, paused } = state.schedules.table;
-  if (filter.state !== undefined && stateOf(state, slot) !== filter.state) return false;
-  const [before, after] = [msOf(filter.nextBefore), msOf(filter.nextAfter)];
+  if (filter.state !== undefined && scheduleStateOf(state, slot) !== filter.state) return false;
+  const [before, after] = [scheduleTime(filter.nextBefore), scheduleTime(filter.nextAfter)];
   if (before !== undefined || after !== undefined) {
     if (nextAt[slot] === 0 || paused[slot] === 1) return false;
     if (before !== undefined && nextAt[slot] >= before) return false;

@@ -2,14 +2,20 @@ import {
   type Author,
   type ChangeSchedules,
   type EndBackfill,
+  madeId,
   NO_SLOT,
+  nextTimes,
   type PauseSchedules,
+  plannedTimes,
   type ReadonlyState,
   type ScheduleChange,
   type ScheduleOutcome,
   type StartBackfill,
   settingsOf,
+  shownSettings,
   type TriggerSchedule,
+  timesOf,
+  viewSchedule,
 } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import {
@@ -20,6 +26,7 @@ import {
   mergePatch,
   type ScheduleView,
   SluiceError,
+  scheduleTime,
   timeProblems,
 } from '@sluice/protocol';
 import { PayloadScratch } from '../base/payload-scratch.ts';
@@ -29,9 +36,8 @@ import { invalid } from '../base/validation.ts';
 import type { Admission } from '../limits/admission.ts';
 import { findSchedule, foundSchedule, scheduleNotFound } from './find-schedule.ts';
 import { changeRefusal, fireRefusal } from './schedule-refusals.ts';
-import { msOf, type ParsedSchedule, parseSchedule } from './schedule-request.ts';
-import { nextTimes, plannedTimes, timesOf } from './schedule-times.ts';
-import { madeId, requestOf, scheduleView } from './schedule-view.ts';
+import { type ParsedSchedule, parseSchedule } from './schedule-request.ts';
+import { TIME_PORTS } from './time-ports.ts';
 
 const NOT_VALID = 'the schedule is not valid';
 
@@ -74,7 +80,9 @@ export class ScheduleOperations {
       (all, state) => {
         const [outcome] = all;
         if (outcome.rejection !== undefined) throw changeRefusal(outcome.rejection, id, state);
-        const nextFires = nextTimes(state, outcome.slot, { count: SHOWN_TIMES }).map(timeText);
+        const nextFires = nextTimes(state, outcome.slot, { ...TIME_PORTS, count: SHOWN_TIMES }).map(
+          timeText,
+        );
         return { id, change: outcome.change as PutResult['change'], dryRun: false, nextFires };
       },
     );
@@ -85,14 +93,17 @@ export class ScheduleOperations {
     const { settings, input, paused } = parsedOrRefused(body);
     const { engine, admission, clock } = this.parts;
     admission.read();
-    const times = plannedTimes(settings, clock(), SHOWN_TIMES);
+    const times = plannedTimes(settings, TIME_PORTS.calendar, {
+      now: clock(),
+      count: SHOWN_TIMES,
+    });
     const isPermanent = 'permanent' in settings.spec;
     return engine.read((state) => {
       const slot = findSchedule(state, namespace, id);
       if (times.length === 0 && !isPermanent) throw changeRefusal('never_fires', id, state);
       const nextFires = times.map(timeText);
       if (slot === NO_SLOT) return { id, change: 'created', dryRun: true, nextFires };
-      const before = parseSchedule(requestOf(state, slot), '', []);
+      const before = parseSchedule(shownSettings(state, slot, UTF8), '', []);
       const isSame = JSON.stringify(before) === JSON.stringify({ settings, input, paused });
       return { id, change: isSame ? 'unchanged' : 'replaced', dryRun: true, nextFires };
     });
@@ -110,7 +121,7 @@ export class ScheduleOperations {
         ([{ rejection, slot }], state) => {
           if (rejection === 'schedule_changed' && tries < PATCH_TRIES) return undefined;
           if (rejection !== undefined) throw changeRefusal(rejection, id, state);
-          return scheduleView(state, slot);
+          return viewSchedule(state, slot, UTF8) as ScheduleView;
         },
       );
       if (view !== undefined) return view;
@@ -120,7 +131,7 @@ export class ScheduleOperations {
   private patched(namespace: string, id: string, patch: unknown) {
     return this.parts.engine.read((state) => {
       const slot = foundSchedule(state, namespace, id);
-      const merged = mergePatch(requestOf(state, slot), patch);
+      const merged = mergePatch(shownSettings(state, slot, UTF8), patch);
       return { merged, revision: state.schedules.table.revision[slot] };
     });
   }
@@ -167,7 +178,7 @@ export class ScheduleOperations {
       { type, namespace, names: [id], paused, by },
       ({ outcomes: [{ rejection, slot }] }, state) => {
         if (rejection !== undefined) throw scheduleNotFound(id);
-        return scheduleView(state, slot);
+        return viewSchedule(state, slot, UTF8) as ScheduleView;
       },
     );
   }
@@ -228,7 +239,7 @@ function parsedOrRefused(body: unknown): ParsedSchedule {
 
 function rangeOf({ from, to }: BackfillRequest): { from: number; to: number } {
   const problems = [...timeProblems(from, '/from'), ...timeProblems(to, '/to')];
-  const range = { from: msOf(from) ?? 0, to: msOf(to) ?? 0 };
+  const range = { from: scheduleTime(from) ?? 0, to: scheduleTime(to) ?? 0 };
   if (problems.length === 0 && range.from > range.to) {
     problems.push({ path: '/to', problem: 'is before from' });
   }
@@ -246,7 +257,11 @@ function plannedBackfill(
   }
   const settings = settingsOf(state, slot, UTF8);
   const anchor = state.schedules.table.anchor[slot];
-  const all = timesOf(settings, { after: from - 1, anchor }, COUNTED_MAX + 1);
+  const all = timesOf(settings, TIME_PORTS.calendar, {
+    after: from - 1,
+    anchor,
+    count: COUNTED_MAX + 1,
+  });
   const times = all.filter((time) => time <= to);
   const counted = times.slice(0, COUNTED_MAX);
   return {

@@ -1,3 +1,4 @@
+import { explainSchedule, nextTimes, viewSchedule } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import {
   BackfillRequest,
@@ -9,11 +10,13 @@ import {
   ScheduleListQuery,
   ScheduleParams,
   SchedulePatch,
+  scheduleTime,
   timeProblems,
 } from '@sluice/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { authorOf } from '../access/caller.ts';
 import { timeText } from '../base/time-text.ts';
+import { UTF8 } from '../base/utf8.ts';
 import { Checker, invalid } from '../base/validation.ts';
 import { parseQuery, tagsInQuery } from '../http/query.ts';
 import { routeOptions } from '../http/route-options.ts';
@@ -23,13 +26,10 @@ import type { RunArchive } from '../runs/run-archive.ts';
 import type { TaskArchive } from '../tasks/task-archive.ts';
 import { foundSchedule } from './find-schedule.ts';
 import { changeMany } from './schedule-batch.ts';
-import { explainSchedule } from './schedule-explain.ts';
 import { listFires } from './schedule-fires.ts';
 import { listSchedules } from './schedule-list.ts';
 import { ScheduleOperations } from './schedule-operations.ts';
-import { msOf } from './schedule-request.ts';
-import { nextTimes } from './schedule-times.ts';
-import { scheduleView } from './schedule-view.ts';
+import { TIME_PORTS } from './time-ports.ts';
 
 interface Parts {
   readonly engine: Engine;
@@ -80,7 +80,7 @@ function readRoutes(app: FastifyInstance, { engine, admission }: Parts): void {
       const id = idOf(request);
       admission.read();
       return engine.read((state) =>
-        scheduleView(state, foundSchedule(state, request.caller.namespace, id)),
+        viewSchedule(state, foundSchedule(state, request.caller.namespace, id), UTF8),
       );
     },
   });
@@ -99,7 +99,7 @@ function historyRoutes(app: FastifyInstance, parts: Parts): void {
       admission.read();
       return engine.read((state) => {
         const slot = foundSchedule(state, request.caller.namespace, id);
-        const times = nextTimes(state, slot, { after: msOf(after), count });
+        const times = nextTimes(state, slot, { ...TIME_PORTS, after: scheduleTime(after), count });
         return { items: times.map((at) => ({ at: timeText(at) })) };
       });
     },
@@ -110,7 +110,7 @@ function historyRoutes(app: FastifyInstance, parts: Parts): void {
       const id = idOf(request);
       admission.read();
       return engine.read((state) =>
-        explainSchedule(state, foundSchedule(state, request.caller.namespace, id)),
+        explainSchedule(state, foundSchedule(state, request.caller.namespace, id), TIME_PORTS),
       );
     },
   });

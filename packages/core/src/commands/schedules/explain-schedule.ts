@@ -1,8 +1,8 @@
-import { FIRE_REASONS, type ReadonlyState, type Slot } from '@sluice/core';
-import type { ScheduleExplanation } from '@sluice/protocol';
-import { timeText } from '../base/time-text.ts';
-import { nextTimes } from './schedule-times.ts';
-import { runningOf, scheduleView, stateOf } from './schedule-view.ts';
+import type { Slot } from '../../base/ids.ts';
+import { FIRE_REASONS } from '../../schedule/schedule-settings.ts';
+import type { ReadonlyState } from '../../state/state.ts';
+import { nextTimes, type TimePorts } from './schedule-times.ts';
+import { runningOf, scheduleStateOf, timeText, viewSchedule } from './view-schedule.ts';
 
 interface Reason {
   readonly code: string;
@@ -10,14 +10,18 @@ interface Reason {
 }
 
 /** Why a schedule has not fired, or when it will. */
-export function explainSchedule(state: ReadonlyState, slot: Slot): ScheduleExplanation {
-  const reasons = [...waitsFor(state, slot), ...lastSkip(state, slot)];
-  return { state: stateOf(state, slot), summary: reasons[0].message, reasons };
+export function explainSchedule(
+  state: ReadonlyState,
+  slot: Slot,
+  ports: TimePorts,
+): { state: string; summary: string; reasons: Reason[] } {
+  const reasons = [...waitsFor(state, slot, ports), ...lastSkip(state, slot)];
+  return { state: scheduleStateOf(state, slot), summary: reasons[0].message, reasons };
 }
 
-function waitsFor(state: ReadonlyState, slot: Slot): Reason[] {
+function waitsFor(state: ReadonlyState, slot: Slot, ports: TimePorts): Reason[] {
   const { table, replicas } = state.schedules;
-  const view = scheduleView(state, slot);
+  const view = viewSchedule(state, slot, ports.utf8);
   if (view.state === 'paused') {
     return [{ code: 'paused', message: `it is paused since ${view.changedAt}` }];
   }
@@ -39,17 +43,17 @@ function waitsFor(state: ReadonlyState, slot: Slot): Reason[] {
   if (view.state === 'completed') {
     return [{ code: 'completed', message: 'it has no further time' }];
   }
-  return [timeReason(state, slot)];
+  return [timeReason(state, slot, ports)];
 }
 
-function timeReason(state: ReadonlyState, slot: Slot): Reason {
+function timeReason(state: ReadonlyState, slot: Slot, ports: TimePorts): Reason {
   const { nextAt, timerAt, reason } = state.schedules.table;
   const isDue = nextAt[slot] <= state.now;
   if (isDue && FIRE_REASONS[reason[slot]] === 'no_room') {
     const again = timeText(timerAt[slot]);
     return { code: 'no_room', message: `memory is full; it tries again at ${again}` };
   }
-  const [next] = nextTimes(state, slot, { count: 1 });
+  const [next] = nextTimes(state, slot, { ...ports, count: 1 });
   const at = timeText(next ?? nextAt[slot]);
   const delay = timerAt[slot] - nextAt[slot];
   const jitter = delay > 0 ? `, with a jitter of ${delay} ms` : '';

@@ -1,27 +1,37 @@
+import type { Slot, TaskNumber } from '../../base/ids.ts';
+import { runIdText } from '../../base/run-id.ts';
+import { taskIdText } from '../../base/task-id.ts';
+import type { Utf8 } from '../../base/utf8.ts';
 import {
   FIRE_REASONS,
-  inputOf,
-  isLive,
-  nameOf,
-  type PayloadRange,
-  type ReadonlyState,
-  runIdText,
+  type FireReason,
   type ScheduleSettings,
   type ScheduleSpec,
-  type Slot,
-  settingsOf,
-  type TaskNumber,
-  taskIdText,
-} from '@sluice/core';
-import type { ScheduleRequest, ScheduleView } from '@sluice/protocol';
-import { timeText } from '../base/time-text.ts';
-import { UTF8 } from '../base/utf8.ts';
+} from '../../schedule/schedule-settings.ts';
+import { inputOf, nameOf, settingsOf } from '../../state/schedules/read-schedule.ts';
+import type { ReadonlyState } from '../../state/state.ts';
+import type { PayloadRange } from '../../structures/payload-range.ts';
+import { isLive } from './make-work.ts';
+
+/**
+ * Schedules as the API shows them. It is here, and not in the server, because a server in the
+ * process of a test shows them, too.
+ */
+
+/** A schedule as its author wrote it, with times as texts. */
+export interface ShownSettings extends Omit<ScheduleSettings, 'spec' | 'window' | 'task' | 'run'> {
+  readonly spec: object;
+  readonly task?: ScheduleSettings['task'] & { readonly input?: unknown };
+  readonly run?: ScheduleSettings['run'] & { readonly input?: unknown };
+  readonly window?: { readonly from?: string; readonly to?: string };
+  readonly paused?: boolean;
+}
 
 /** A schedule as its author wrote it. Secrets are in it. */
-export function requestOf(state: ReadonlyState, slot: Slot): ScheduleRequest {
-  const settings = settingsOf(state, slot, UTF8);
+export function shownSettings(state: ReadonlyState, slot: Slot, utf8: Utf8): ShownSettings {
+  const settings = settingsOf(state, slot, utf8);
   const { spec, task, run, window, ...choices } = settings;
-  const input = inputValue(inputOf(state, slot));
+  const input = inputValue(inputOf(state, slot), utf8);
   const withInput = input === undefined ? {} : { input };
   return {
     spec: shownSpec(spec),
@@ -30,19 +40,19 @@ export function requestOf(state: ReadonlyState, slot: Slot): ScheduleRequest {
     ...(window === undefined ? {} : { window: shownWindow(window) }),
     ...choices,
     ...(state.schedules.table.paused[slot] === 1 ? { paused: true } : {}),
-  } as ScheduleRequest;
+  } as ShownSettings;
 }
 
-function inputValue({ bytes, start, end }: PayloadRange): unknown {
-  return start === end ? undefined : JSON.parse(UTF8.decode(bytes.subarray(start, end)));
+function inputValue({ bytes, start, end }: PayloadRange, utf8: Utf8): unknown {
+  return start === end ? undefined : JSON.parse(utf8.decode(bytes.subarray(start, end)));
 }
 
-function shownSpec(spec: ScheduleSpec): ScheduleRequest['spec'] {
+function shownSpec(spec: ScheduleSpec): object {
   if ('at' in spec) return { at: timeText(spec.at) };
   if ('everyMs' in spec && spec.startAt !== undefined) {
     return { ...spec, startAt: timeText(spec.startAt) };
   }
-  return spec as ScheduleRequest['spec'];
+  return spec;
 }
 
 function shownWindow({ from, to }: NonNullable<ScheduleSettings['window']>) {
@@ -52,25 +62,48 @@ function shownWindow({ from, to }: NonNullable<ScheduleSettings['window']>) {
   };
 }
 
-export type ScheduleStateName = 'active' | 'paused' | 'completed';
+type ScheduleStateName = 'active' | 'paused' | 'completed';
 
-export function stateOf({ schedules }: ReadonlyState, slot: Slot): ScheduleStateName {
+export function scheduleStateOf({ schedules }: ReadonlyState, slot: Slot): ScheduleStateName {
   const { paused, nextAt, isBlocked, replicas } = schedules.table;
   if (paused[slot] === 1) return 'paused';
   const isOver = nextAt[slot] === 0 && isBlocked[slot] === 0 && replicas[slot] === 0;
   return isOver ? 'completed' : 'active';
 }
 
+type Made = { taskId?: string; runId?: string };
+
+export interface ShownSchedule extends ShownSettings {
+  readonly id: string;
+  readonly state: ScheduleStateName;
+  readonly revision: number;
+  readonly paused: boolean;
+  readonly createdAt: string;
+  readonly changedAt: string;
+  readonly nextFireAt: string | null;
+  readonly lastFireAt: string | null;
+  readonly fireCount: number;
+  readonly skipCount: number;
+  readonly lastSkip: { readonly scheduledAt: string; readonly reason: FireReason } | null;
+  readonly running: readonly Made[];
+  readonly backfill: {
+    readonly nextTime: string | null;
+    readonly until: string;
+    readonly ratePerSec: number;
+    readonly done: number;
+  } | null;
+}
+
 /** A schedule as answers show it, without secrets. */
-export function scheduleView(state: ReadonlyState, slot: Slot): ScheduleView {
+export function viewSchedule(state: ReadonlyState, slot: Slot, utf8: Utf8): ShownSchedule {
   const { table, backfills } = state.schedules;
-  const { task, ...request } = requestOf(state, slot);
-  const name = nameOf(state, slot, UTF8);
+  const { task, ...request } = shownSettings(state, slot, utf8);
+  const name = nameOf(state, slot, utf8);
   const hasTime = table.nextAt[slot] !== 0 && table.paused[slot] === 0;
   const backfill = backfills.get(backfills.of(slot));
   return {
     id: name,
-    state: stateOf(state, slot),
+    state: scheduleStateOf(state, slot),
     revision: table.revision[slot],
     ...request,
     ...(task === undefined ? {} : { task: withoutSecret(task) }),
@@ -105,14 +138,14 @@ function orNull(time: number): string | null {
   return time === 0 ? null : timeText(time);
 }
 
-function withoutSecret(task: NonNullable<ScheduleRequest['task']>) {
+function withoutSecret(task: NonNullable<ShownSettings['task']>) {
   const { callback, ...rest } = task;
   if (callback === undefined) return rest;
   return { ...rest, callback: { url: callback.url, on: callback.on } };
 }
 
 /** What it made last, or its replicas, as far as they have not ended. */
-export function runningOf(state: ReadonlyState, slot: Slot): { taskId?: string; runId?: string }[] {
+export function runningOf(state: ReadonlyState, slot: Slot): Made[] {
   const { table, replicas } = state.schedules;
   const { made, madeAt, madeRun } = table;
   const last = { made: made[slot], madeAt: madeAt[slot], isRun: madeRun[slot] === 1 };
@@ -124,7 +157,11 @@ export function runningOf(state: ReadonlyState, slot: Slot): { taskId?: string; 
 export function madeId(
   { partition }: ReadonlyState,
   { made, madeAt, isRun }: { made: number; madeAt: number; isRun: boolean },
-): { taskId?: string; runId?: string } {
+): Made {
   const key = { submittedAt: madeAt, partition, number: made as TaskNumber };
   return isRun ? { runId: runIdText(key) } : { taskId: taskIdText(key) };
+}
+
+export function timeText(time: number): string {
+  return new Date(time).toISOString();
 }
