@@ -270,3 +270,22 @@ test('an event that a step publishes is in the stream of its run, and comes once
   ]);
   expect(ofTasks.heard.some(({ event }) => event === 'published')).toBe(false);
 });
+
+test('a run that is late with ALERT_ONLY is news, and counts', async () => {
+  const reader = await EventReader.open();
+  const definition = {
+    tasks: [{ taskReferenceName: 'hold', type: 'HUMAN' }],
+    timeoutSeconds: 1,
+    timeoutPolicy: 'ALERT_ONLY',
+  };
+  const { body: run } = await api.post('/v1/runs', { workflow: 'slow', definition });
+
+  const news = () => reader.heard.find(({ event }) => event === 'published');
+  await waitUntil(() => news() !== undefined, { what: 'the alert', timeoutMs: TIMEOUT_MS });
+
+  const about = { event: 'run.overdue', run: run.id, workflow: 'slow', step: null };
+  expect(news()?.data).toMatchObject(about);
+  expect((await api.get(`/v1/runs/${run.id}`)).body.status).toBe('running');
+  const metrics = await (await fetch(`${server.url}/metrics`)).text();
+  expect(metrics).toContain('sluice_runs_overdue_total 1');
+});

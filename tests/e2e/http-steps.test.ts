@@ -174,3 +174,20 @@ test('a definition with a bad request is refused with every problem', async () =
     '/tasks/0/retry/maxAttempts',
   ]);
 });
+
+test.each([
+  ['nested too deeply', `${'['.repeat(600)}${']'.repeat(600)}`, 'answer_not_kept'],
+  // In characters it would fit.
+  ['too large in bytes', JSON.stringify('é'.repeat(131_071)), 'answer_too_large'],
+])('an answer that is %s fails its step at once', async (_, answer, code) => {
+  await start(...ALLOW);
+  const uri = await receiver((__, response) => {
+    response.setHeader('content-type', 'application/json');
+    response.end(answer);
+  });
+
+  const run = await ended(await begin(call(), { uri }));
+
+  expect(run).toMatchObject({ status: 'failed', reason: 'step_failed' });
+  expect(run.steps[0]).toMatchObject({ attempt: 1, error: { code } });
+});

@@ -222,7 +222,7 @@ const completeStep = defineCommand({
 
 const skipStep = defineCommand({
   name: 'run skip',
-  summary: 'Pass over a step that failed: its run goes on after it',
+  summary: 'Pass over a step that failed, or that has not begun',
   args: ['ID', 'STEP'],
   flags: SERVER_FLAGS,
   examples: ['sluice run skip r_01k7f6b1oj0000000001 render'],

@@ -22,6 +22,7 @@ import {
   RUN_CANCELLED,
   RUN_RUNNING,
   RUN_STOPPING,
+  runReason,
   STEP_RUNNING,
   STEP_STOPPING,
   STEP_SUCCEEDED,
@@ -138,6 +139,11 @@ export const RUN_APPLIERS: Appliers<typeof RUN_EVENTS> = {
   run_forgotten: applyForgotten,
   values_asked: applyValuesAsked,
   run_delivery_owed: oweRunDelivery,
+  run_overdue: (state, _at, event) => setTimer(state, checkRun(state, event), 0),
+  step_skip_planned: (state, _at, { slot, task }) => {
+    runOf(state, slot, task);
+    state.runs.steps.reason[slot] = runReason('skipped_by_call');
+  },
 };
 
 type Started = EventOf<'run_started'> | EventOf<'child_started'>;

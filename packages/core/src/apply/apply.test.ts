@@ -115,6 +115,8 @@ const HISTORY: readonly Event[] = [
   leased({ slot: 2, task: 10, lease: 101, session: 'c' }),
   event('runChanged', { slot: 0, task: 9, state: 2, until: 5000 }),
   event('runChanged', { slot: 0, task: 9, state: 0, until: 6000 }),
+  event('runOverdue', { slot: 0, task: 9 }),
+  event('stepSkipPlanned', { slot: 1, task: 9, reference: 'b' }),
   event('valuesAsked', { slot: 0, task: 9, step: 2, evaluation: 1, reference: 'b' }),
   event('stepStarted', { slot: 1, task: 9, kind: 7, until: 900, input: payload('{}') }),
   event('stepEnded', { slot: 1, task: 9, kind: 7, state: 5, nexts: [2] }),

@@ -18,6 +18,8 @@ export interface Outputs {
   readonly endedRuns: Slot[];
   /** Runs that other runs started. */
   readonly startedRuns: Slot[];
+  /** Runs that took longer than they should, and go on. */
+  readonly overdueRuns: Slot[];
   /** Namespaces in which a step waits for the worker inside the server. */
   readonly httpNamespaces: string[];
   /** Scripts to evaluate. */
@@ -64,6 +66,7 @@ export function makeOutputs(): Outputs {
     endedSlots: [],
     endedRuns: [],
     startedRuns: [],
+    overdueRuns: [],
     httpNamespaces: [],
     evaluations: [],
     attemptSlots: [],
@@ -82,6 +85,7 @@ export function clearOutputs(outputs: Outputs): void {
   outputs.endedSlots.length = 0;
   outputs.endedRuns.length = 0;
   outputs.startedRuns.length = 0;
+  outputs.overdueRuns.length = 0;
   outputs.httpNamespaces.length = 0;
   outputs.evaluations.length = 0;
   outputs.attemptSlots.length = 0;

@@ -228,6 +228,12 @@ export const RUN_EVENTS = {
     },
   },
 
+  /** A run took longer than it should, and goes on. */
+  run_overdue: { number: 89, version: 1, fields: {} },
+
+  /** A step that has not begun will be passed over when the run reaches it. */
+  step_skip_planned: { number: 88, version: 1, fields: { reference: text } },
+
   /** A receiver is to hear of the end of a run. */
   run_delivery_owed: {
     number: 87,

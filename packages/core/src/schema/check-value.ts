@@ -17,9 +17,19 @@ const DEPTH_MAX = 100;
 const PROBLEMS_MAX = 50;
 const NAMES_SHOWN = 20;
 
+/** Comparisons that are left. Checks of one command share them. */
+export class CheckBudget {
+  left = CHECKS_MAX;
+}
+
 /** What does not fit a schema that has no problems itself: nothing, or at most 50 problems. */
-export function valueProblems(schema: Schema, value: unknown, path = ''): SchemaProblem[] {
-  return new Check(schema).run(value, path).slice(0, PROBLEMS_MAX);
+export function valueProblems(
+  schema: Schema,
+  value: unknown,
+  path = '',
+  budget = new CheckBudget(),
+): SchemaProblem[] {
+  return new Check(schema, budget).run(value, path).slice(0, PROBLEMS_MAX);
 }
 
 /** Characters, fields and names that cost as much as one comparison. */
@@ -41,10 +51,11 @@ class TooMuch extends Error {
 
 class Check {
   private readonly root: Schema;
-  private left = CHECKS_MAX;
+  private readonly budget: CheckBudget;
 
-  constructor(root: Schema) {
+  constructor(root: Schema, budget: CheckBudget) {
     this.root = root;
+    this.budget = budget;
   }
 
   run(value: unknown, path: string): SchemaProblem[] {
@@ -57,8 +68,8 @@ class Check {
   }
 
   private part(schema: Schema, value: unknown, at: At): SchemaProblem[] {
-    this.left -= 1 + costOf(schema, value) / COST_PER_CHECK;
-    if (this.left < 0) throw new TooMuch('takes too long to check against the schema');
+    this.budget.left -= 1 + costOf(schema, value) / COST_PER_CHECK;
+    if (this.budget.left < 0) throw new TooMuch('takes too long to check against the schema');
     if (at.depth > DEPTH_MAX) throw new TooMuch(`is nested more than ${DEPTH_MAX} deep`);
     if (schema === true) return [];
     const { path } = at;

@@ -1,7 +1,7 @@
 import { isBlobReference } from '../base/blob-reference.ts';
 import type { Utf8 } from '../base/utf8.ts';
 import type { PayloadRange } from '../structures/payload-range.ts';
-import { valueProblems } from './check-value.ts';
+import { CheckBudget, valueProblems } from './check-value.ts';
 import type { DefinitionSchemas } from './definition-schemas.ts';
 import { isFields, type SchemaProblem } from './schema-form.ts';
 
@@ -17,12 +17,14 @@ export function inputProblems(
   { schemas, inputDefaults }: InputRules,
   input: PayloadRange,
   utf8: Utf8,
+  budget = new CheckBudget(),
 ): SchemaProblem[] {
   if (schemas.input === undefined) return [];
   const given = input.start === input.end ? {} : parsed(input, utf8);
-  if (!isFields(given)) return valueProblems(schemas.input, given);
+  if (!isFields(given)) return valueProblems(schemas.input, given, '', budget);
   const defaults = [...inputDefaults].map(([name, text]) => [name, JSON.parse(text)]);
-  return valueProblems(schemas.input, { ...Object.fromEntries(defaults), ...given });
+  const whole = { ...Object.fromEntries(defaults), ...given };
+  return valueProblems(schemas.input, whole, '', budget);
 }
 
 /** What is wrong with the output of a run. An output that is a blob is not looked at. */

@@ -72,6 +72,7 @@ export function compileDefinition(definition: unknown, utf8: Utf8): Compiled {
     ),
     schemas: schemasOf(definition),
     timeoutMs,
+    alertsOnly: definition.timeoutPolicy === 'ALERT_ONLY',
     failure,
     callback,
   };
@@ -91,7 +92,6 @@ function makeScope({ first, size, loop }: ScopeOutline, nodes: readonly StepNode
 
 const TIMEOUT_POLICIES = ['TIME_OUT_WF', 'ALERT_ONLY'];
 
-/** A run that only alerts has no bound: its age shows in the list of runs. */
 function timeoutOf(root: Place, problems: Problems): number {
   const seconds = problems.count(root, 'timeoutSeconds', SECONDS_MAX) ?? 0;
   const policy = root.value.timeoutPolicy ?? 'TIME_OUT_WF';
@@ -99,7 +99,7 @@ function timeoutOf(root: Place, problems: Problems): number {
     const what = `timeoutPolicy must be one of ${TIMEOUT_POLICIES.join(', ')}`;
     problems.add('/timeoutPolicy', 'bad_field', what);
   }
-  return policy === 'ALERT_ONLY' ? 0 : seconds * 1000;
+  return seconds * 1000;
 }
 
 function makeNode(step: Outline, links: Links, compiling: Compiling): StepNode {

@@ -183,6 +183,8 @@ export interface Program {
   readonly schemas: DefinitionSchemas;
   /** How long a run may take; 0 without a bound. */
   readonly timeoutMs: number;
+  /** Whether a run that takes longer goes on, and only says so. */
+  readonly alertsOnly: boolean;
   /** Gives name and version of the workflow that runs after a failure; undefined without one. */
   readonly failure: Template | undefined;
   /** Who hears of the ends of its runs; undefined for nobody. */

@@ -87,6 +87,8 @@ export const RUN_REASONS = [
   'too_deep',
   'parent_stopped',
   'no_room',
+  // Also of a step that has not begun: it is passed over when the run reaches it.
+  'skipped_by_call',
 ] as const;
 
 export type RunReason = (typeof RUN_REASONS)[number];

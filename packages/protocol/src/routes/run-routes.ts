@@ -169,7 +169,7 @@ export const RUN_ROUTES = {
   skipRunStep: {
     ...STEP_OPERATION,
     path: '/v1/runs/{id}/steps/{step}/skip',
-    summary: 'Pass over a step that failed: its run goes on after it',
+    summary: 'Pass over a step that failed, or that has not begun',
   },
   failRunStep: {
     ...STEP_OPERATION,

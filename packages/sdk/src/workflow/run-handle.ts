@@ -57,7 +57,10 @@ export interface RunHandle<Output = unknown> {
    */
   complete(step: string, output?: unknown): Promise<RunView<Output>>;
 
-  /** Passes over a step that failed: the run goes on after it, with null as its output. */
+  /**
+   * Passes over a step that failed: the run goes on after it, with null as its output. A step that
+   * has not begun is passed over when the run reaches it.
+   */
   skip(step: string): Promise<RunView<Output>>;
 
   /** Ends a step that runs, without success. */

@@ -196,3 +196,20 @@ test.each([
 ])('the input %j is refused by the name of its field', (input, message) => {
   expect(() => stepRequest(input)).toThrow(message);
 });
+
+test('an answer that switches the protocol is no whole answer', async () => {
+  const uri = await listening(
+    createTcpServer((socket) => {
+      socket.once('data', () => {
+        socket.write(
+          'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
+        );
+      });
+      socket.on('error', () => undefined);
+    }),
+  );
+
+  const found = await failure({ http_request: { uri, method: 'GET' } });
+
+  expect(found).toMatchObject({ code: 'connection_failed' });
+});

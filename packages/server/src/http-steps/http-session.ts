@@ -1,5 +1,5 @@
 import { HTTP_TASK_TYPE } from '@sluice/core';
-import { LIMITS } from '@sluice/protocol';
+import { LIMITS, SluiceError } from '@sluice/protocol';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { HttpClient } from './http-client.ts';
 import { LocalSink } from './local-sink.ts';
@@ -123,7 +123,7 @@ export class HttpSession {
     this.ends.add(end);
   }
 
-  private async run(input: unknown, signal: AbortSignal): Promise<object> {
+  private async run(input: unknown, signal: AbortSignal): Promise<Outcome> {
     const startedAt = new Date().toISOString();
     try {
       const output = await this.parts.client.send(stepRequest(input), signal);
@@ -142,14 +142,23 @@ export class HttpSession {
     }
   }
 
-  /** A report that is refused for a while is sent again; the lease says whether it still counts. */
-  private async report(report: object): Promise<void> {
+  /**
+   * A report that is refused for a while is sent again; the lease says whether it still counts. An
+   * answer that is never taken, such as one that is nested too deeply, fails the step.
+   */
+  private async report(report: Report): Promise<void> {
+    let sent: object = report;
     for (let n = 0; n < REPORTS_MAX; n++) {
       try {
-        await this.parts.gateway.report(this.namespace, this.session, { reports: [report] });
+        await this.parts.gateway.report(this.namespace, this.session, { reports: [sent] });
         return;
-      } catch {
+      } catch (cause) {
         if (this.isClosed) return;
+        if (isForGood(cause)) {
+          if (sent !== report) return;
+          sent = refused(report, cause);
+          continue;
+        }
         await new Promise((resolve) => setTimeout(resolve, AGAIN_MS).unref());
       }
     }
@@ -160,6 +169,33 @@ export class HttpSession {
     const reports = [...this.running.keys()].map((lease) => ({ lease, kind: 'heartbeat' }));
     this.parts.gateway.report(this.namespace, this.session, { reports }).catch(() => undefined);
   }
+}
+
+/** How a request ended, with its output or error. */
+interface Outcome {
+  readonly kind: string;
+  readonly startedAt: string;
+  readonly [field: string]: unknown;
+}
+
+interface Report extends Outcome {
+  readonly lease: string;
+}
+
+/** Whether the same report would be refused again. */
+function isForGood(cause: unknown): cause is SluiceError {
+  return cause instanceof SluiceError && FOR_GOOD.includes(cause.code);
+}
+
+const FOR_GOOD: readonly string[] = ['invalid_request', 'payload_too_large'];
+
+/** What is reported in place of an answer that is not taken. */
+function refused({ lease, startedAt }: Report, { message }: SluiceError): object {
+  const error = {
+    message: `the answer cannot be kept: ${message}`.slice(0, MESSAGE_MAX),
+    code: 'answer_not_kept',
+  };
+  return { lease, kind: 'failed', error, retryable: false, startedAt };
 }
 
 /** Tries of one report. After these the lease has long been lost. */

@@ -9,6 +9,10 @@ export const METRIC_FAMILIES = {
     'Submits that returned an existing task because of their dedupe key',
   ],
   sluice_tasks_leased_total: ['counter', 'Leases that were granted'],
+  sluice_runs_overdue_total: [
+    'counter',
+    'Runs that took longer than their timeout with ALERT_ONLY',
+  ],
   sluice_tasks_finished_total: ['counter', 'Tasks that ended, by outcome'],
   sluice_task_queue_seconds: ['histogram', 'Time from ready to leased'],
   sluice_task_lease_seconds: ['histogram', 'Time from the last lease to the end of the task'],

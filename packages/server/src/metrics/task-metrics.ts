@@ -22,6 +22,7 @@ export class TaskMetrics {
   private readonly leaseMs = new Histogram(LATENCY_BOUNDS_MS);
   private readonly finished = new Float64Array(TASK_STATES.length);
   private leased = 0;
+  private overdue = 0;
   private deduplicated = 0;
   /** Tasks from this number on are counted; set once the number of existing tasks is known. */
   firstTask = 1;
@@ -31,7 +32,8 @@ export class TaskMetrics {
     this.firstTask += runs;
   }
 
-  staged({ pushSlots, endedSlots }: Outputs, { tasks }: ReadonlyState): void {
+  staged({ pushSlots, endedSlots, overdueRuns }: Outputs, { tasks }: ReadonlyState): void {
+    this.overdue += overdueRuns.length;
     this.leased += pushSlots.length;
     for (const slot of pushSlots) this.queueMs.observe(tasks.leasedAt[slot] - tasks.dueAt[slot]);
     for (const slot of endedSlots) {
@@ -50,6 +52,7 @@ export class TaskMetrics {
     out.value('sluice_tasks_submitted_total', state.nextTask - this.firstTask);
     out.value('sluice_tasks_deduplicated_total', this.deduplicated);
     out.value('sluice_tasks_leased_total', this.leased);
+    out.value('sluice_runs_overdue_total', this.overdue);
     out.values(
       'sluice_tasks_finished_total',
       OUTCOMES.map((outcome) => [{ outcome: outcome.name }, this.finished[outcome.state]]),

@@ -43,7 +43,7 @@ type ChangedTask = Readonly<Pick<TaskRecord, 'number' | 'submittedAt' | 'queue'>
   readonly step?: StepOfRun | undefined;
 };
 
-/** An event that a step of a run published. */
+/** An event that a step of a run published, or that the run is late. */
 export interface PublishedEvent {
   readonly run: number;
   readonly startedAt: number;
@@ -276,7 +276,7 @@ function shown({ run, startedAt, queue, reference, name, payload }: PublishedEve
     event: name,
     ...runOf([run, startedAt, reference]),
     workflow: taskTypeOf(queue),
-    step: reference,
+    step: reference === '' ? null : reference,
     payload: payload === '' ? null : (JSON.parse(payload) as unknown),
     at: timeText(at),
   };

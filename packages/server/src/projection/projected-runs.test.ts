@@ -229,6 +229,44 @@ test('after a loss of its files it learns the definitions that the log no longer
   again.close();
 });
 
+test('a loop that begins again after iterations left memory shows each step once', () => {
+  const partition = new TestPartition({ finishedTasksMax: 50 });
+  const runs = new TestRuns(partition);
+  const { session } = partition.attach({ types: ['work'], slots: 1 });
+  const loop = (reference: string, more: object = {}) => ({
+    taskReferenceName: reference,
+    type: 'DO_WHILE',
+    items: [1, 2, 3, 4],
+    inputParameters: { keepLastN: 1 },
+    loopOver: [{ taskReferenceName: `${reference}-body`, type: 'NOOP' }],
+    ...more,
+  });
+  runs.register('flow', { tasks: [loop('a'), simple('between'), loop('b')] });
+  const run = runs.begin('flow');
+  const finish = (): void => {
+    const [lease] = partition.leasesOf(session);
+    partition.report(session, { lease, kind: 'succeeded', payload: '1' });
+  };
+  finish();
+  runs.revive(run, 'rerun', 'b');
+  runs.revive(run, 'restart');
+  finish();
+  const projector = Projector.open({ folder: newFolder(), retention: RETENTION, notify: fail });
+
+  for (const batch of batchesOf(partition.log())) projector.take(batch);
+
+  const { steps = [] } = projector.readRun(run) ?? {};
+  const references = steps.map(({ reference }) => reference);
+  expect(references.toSorted()).toEqual([
+    'a',
+    ...[1, 2, 3, 4].map((n) => `a-body__${n}`),
+    'b',
+    ...[1, 2, 3, 4].map((n) => `b-body__${n}`),
+    'between',
+  ]);
+  projector.close();
+});
+
 function fail(notice: ProjectorNotice): void {
   throw new Error(JSON.stringify(notice));
 }

@@ -11,14 +11,12 @@ import {
   namespaceOfRun,
   noteChild,
   noteStepTask,
-  openBranches,
-  openFrame,
   type ProjectedProgram,
   type RunChange,
   type RunRecord,
-  resetSteps,
   reviveRun,
 } from './runs/run-record.ts';
+import { openBranches, openFrame, resetSteps } from './runs/step-records.ts';
 import { type Since, UnsavedTask } from './unsaved-task.ts';
 
 /** The records of the projector, and where it is in the log. */
@@ -49,6 +47,8 @@ const OF_RUNS = [
   'run_forgotten',
   'values_asked',
   'run_delivery_owed',
+  'step_skip_planned',
+  'run_overdue',
 ] as const;
 
 type EventOfRuns = Extract<Event, { type: (typeof OF_RUNS)[number] }>;
@@ -103,6 +103,11 @@ export class ProjectedRuns {
         if (!run?.isBehind) return undefined;
         if (event.type === 'steps_reset') resetSteps(run.record, event);
         else reviveRun(run.record, event, at);
+        return undefined;
+      }
+      case 'run_overdue': {
+        const run = this.open(event.task, at);
+        if (run !== undefined) this.published = overdue(run.record);
         return undefined;
       }
       case 'workflow_removed':
@@ -174,6 +179,13 @@ export class ProjectedRuns {
     if (isBehind) this.desk.add(UnsavedTask.of(record, since));
     return { record, isBehind };
   }
+}
+
+/** A run that is late is news, as an event that a step publishes. */
+function overdue(run: RunRecord): PublishedEvent {
+  const queue = queueKey(namespaceOfRun(run), taskTypeOf(run.queue));
+  const about = { run: run.number, startedAt: run.submittedAt, queue };
+  return { ...about, reference: '', name: 'run.overdue', payload: '{}' };
 }
 
 const EVENT = STEP_KINDS.indexOf('EVENT');

@@ -157,3 +157,17 @@ test('a blob whose file was damaged gives no values', async () => {
 
   expect(results[0].values?.[0].problem?.message).toContain('damaged');
 });
+
+test('a query that traps costs only itself: the next one has a sound instance', async () => {
+  ask(1, 'def f: 1 + f; f', '{}', 'jq');
+  ask(2, '[range(50000000)]', '{}', 'jq');
+  ask(3, '.n', '{"n":4}', 'jq');
+  await heard(3);
+
+  const inOrder = results.toSorted((one, other) => one.step - other.step);
+  expect(inOrder).toMatchObject([
+    { message: expect.stringContaining('64 MiB') },
+    { message: expect.stringContaining('64 MiB') },
+    { value: '[4]' },
+  ]);
+});

@@ -198,3 +198,22 @@ test('a branch may be called like a property of every object', () => {
 
   expect(waiting()).toEqual([{ of: 1 }]);
 });
+
+test('a SET_VARIABLE that failed is skipped, not completed: it makes its output itself', () => {
+  const v = '${workflow.input.v}';
+  const set = { taskReferenceName: 'v', type: 'SET_VARIABLE', inputParameters: { v, w: v } };
+  partition = new TestPartition({
+    arenaChunkBytes: 2 ** 20,
+    payloadBytesMax: 2 ** 22,
+    finishedTasksMax: 10,
+  });
+  runs = new TestRuns(partition);
+  const run = start([set], { v: 'x'.repeat(200_000) }, { variables: { v: 0 } });
+  expect(runs.run(run)).toMatchObject({ state: 'failed', reason: 'value_too_large' });
+
+  expect(runs.end(run, 'v', 'complete', { v: 1 }).rejection).toBe('step_not_waiting');
+  expect(runs.end(run, 'v', 'skip').rejection).toBeUndefined();
+
+  expect(runs.run(run)).toMatchObject({ state: 'succeeded', variables: '{"v":0}' });
+  checkReplay();
+});

@@ -1,6 +1,8 @@
 import { beforeEach, expect, test } from 'vitest';
 import { TestRuns } from '../../testing/runs/test-runs.ts';
 import { TestPartition } from '../../testing/test-partition.ts';
+import { joined } from '../../testing/test-payloads.ts';
+import type { StartRuns } from './start-runs.ts';
 
 let runs: TestRuns;
 
@@ -87,4 +89,29 @@ test('a failure workflow that does not take its input is not started', () => {
     state: 'failed',
     output: { failureProblem: expect.stringContaining('/amount is required') },
   });
+});
+
+test('the runs of one command share the work of their checks', () => {
+  const partition = new TestPartition({
+    tasksMax: 2000,
+    payloadBytesMax: 2 ** 26,
+    arenaChunkBytes: 2 ** 20,
+  });
+  const many = new TestRuns(partition);
+  const inputSchema = { properties: { list: { type: 'array', items: { type: 'number' } } } };
+  many.register('strict', { tasks: [noop], inputSchema });
+  const input = JSON.stringify({ list: Array(5000).fill(1) });
+  const { bytes, ends } = joined(Array(100).fill(input));
+  const start = (count: number) =>
+    partition.operate<StartRuns>({
+      type: 'start_runs',
+      runs: Array(count).fill({ workflow: 'strict', version: 0 }),
+      inputs: bytes.subarray(0, ends[count - 1]),
+      inputEnds: ends.slice(0, count),
+    });
+
+  expect(start(20).rejection).toBeUndefined();
+  const refused = start(100);
+  expect(refused.rejection).toBe('unfit_input');
+  expect(refused.unfit?.[0].problem).toContain('takes too long to check');
 });

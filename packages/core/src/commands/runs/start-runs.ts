@@ -5,6 +5,7 @@ import type { Decision } from '../../decision/decision.ts';
 import { kindOf, wholeValue } from '../../expressions/json-bytes.ts';
 import { VALUE_BYTES_MAX } from '../../expressions/json-writer.ts';
 import { mergeObjects } from '../../expressions/merge-objects.ts';
+import { CheckBudget } from '../../schema/check-value.ts';
 import { inputProblems } from '../../schema/run-schemas.ts';
 import type { SchemaProblem } from '../../schema/schema-form.ts';
 import { exceededQuota, type QuotaName } from '../../state/quotas.ts';
@@ -130,6 +131,7 @@ function whyRefused(
   let hasCallback = false;
   const definitions = new Map<string, string>();
   const unfit: UnfitInput[] = [];
+  const budget = new CheckBudget();
   for (const at of fresh) {
     const { definition } = command.runs[at];
     if (definition !== undefined && findStored(decision, command, at) === undefined) {
@@ -148,7 +150,9 @@ function whyRefused(
     if (hasHugeInput(program, inputBytes(command, at))) {
       return { rejection: 'value_too_large', at };
     }
-    if (unfit.length < PROBLEMS_MAX) unfit.push(...unfitInput(decision, command, { at, program }));
+    if (unfit.length < PROBLEMS_MAX) {
+      unfit.push(...unfitInput(decision, command, { at, program, budget }));
+    }
   }
   if (unfit.length > 0) return { rejection: 'unfit_input', at: unfit[0].at, unfit };
   const { limits, tasks, runs, heldBytes, dedupe } = state;
@@ -168,14 +172,21 @@ function whyRefused(
   return quota === undefined ? undefined : { rejection: 'quota_exceeded', quota };
 }
 
+interface CheckedRun {
+  readonly at: number;
+  readonly program: Program;
+  /** Of all runs of the command. */
+  readonly budget: CheckBudget;
+}
+
 function unfitInput(
   { runWork }: Decision,
   { inputs, inputEnds }: StartRuns,
-  { at, program }: { readonly at: number; readonly program: Program },
+  { at, program, budget }: CheckedRun,
 ): UnfitInput[] {
   const start = at === 0 ? 0 : inputEnds[at - 1];
   const input = { bytes: inputs, start, end: inputEnds[at] };
-  return inputProblems(program, input, runWork.utf8).map((problem) => ({ at, ...problem }));
+  return inputProblems(program, input, runWork.utf8, budget).map((problem) => ({ at, ...problem }));
 }
 
 /** Defaults are merged into the input, within the bound of a value. */

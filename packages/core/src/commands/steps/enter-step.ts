@@ -14,7 +14,7 @@ import {
   HTTP_TASK_TYPE,
   type StepNode,
 } from '../../workflow/program.ts';
-import { STEP_FAILED, STEP_SUCCEEDED } from '../../workflow/run-state.ts';
+import { runReason, STEP_FAILED, STEP_SKIPPED, STEP_SUCCEEDED } from '../../workflow/run-state.ts';
 import {
   endStep,
   type StepVisit,
@@ -36,6 +36,11 @@ import { startScript, startWait } from './waiting-steps.ts';
 /** Enters a step that is due. False when memory has no room for it. */
 export function enterStep(visit: Visit, step: number): boolean {
   const at = visitStep(visit, step);
+  if (isToBeSkipped(at)) {
+    const nexts = nextsAfterFailure(at.node);
+    endStep(at, { state: STEP_SKIPPED, reason: 'skipped_by_call', nexts });
+    return true;
+  }
   try {
     return enter(at);
   } catch (error) {
@@ -50,6 +55,10 @@ export function enterStep(visit: Visit, step: number): boolean {
     endStep(at, { state: STEP_FAILED, reason: error.code, message, nexts });
     return true;
   }
+}
+
+function isToBeSkipped({ decision, step }: StepVisit): boolean {
+  return decision.state.runs.steps.reason[step] === runReason('skipped_by_call');
 }
 
 /** An optional SWITCH that could not decide takes its default case. */

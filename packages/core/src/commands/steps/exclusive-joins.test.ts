@@ -172,3 +172,12 @@ test.each([
 
   expect(problems).toMatchObject([{ path, code }]);
 });
+
+test('it makes its output itself: a rerun gives it no input, and a call no output', () => {
+  runs.register('flow', { tasks: [choice, first(['by-x', 'by-y'])] });
+  const run = runs.begin('flow', { k: 'x' });
+  finish('by-x', 1);
+
+  expect(runs.revive(run, 'rerun', 'first', { any: 1 }).rejection).toBe('input_not_used');
+  expect(runs.run(run).state).toBe('succeeded');
+});

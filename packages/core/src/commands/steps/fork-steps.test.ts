@@ -181,6 +181,19 @@ test.each([
   expect(runs.run(run).output).toContain(message);
 });
 
+test('a list of branches over its bound is refused before any of them is read', () => {
+  const fork = {
+    taskReferenceName: 'fork',
+    type: 'FORK_JOIN_DYNAMIC',
+    dynamicForkTasksParam: 'list',
+    inputParameters: { list: '${workflow.input.list}' },
+  };
+  // Each of them would be a bad value.
+  const run = start([fork, JOIN], { list: Array(10_001).fill(7) });
+
+  expect(runs.run(run)).toMatchObject({ state: 'failed', reason: 'too_many_branches' });
+});
+
 test.each([
   [[7], 'list[0] must be an object'],
   [[{ name: 'a' }], 'list[0]: taskReferenceName must be a text'],

@@ -1,4 +1,4 @@
-import { NO_SLOT, type Slot } from '../../base/ids.ts';
+import { NO_SLOT, type Slot, type TaskNumber } from '../../base/ids.ts';
 import { audit } from '../../decision/audit.ts';
 import type { Authored, Timed } from '../../decision/command-fields.ts';
 import type { Decision } from '../../decision/decision.ts';
@@ -13,13 +13,22 @@ import {
   isRunOver,
   RUN_PAUSED,
   RUN_RUNNING,
+  runReason,
   STEP_CANCELLED,
+  STEP_DUE,
   STEP_FAILED,
+  STEP_PENDING,
   STEP_RUNNING,
   STEP_SKIPPED,
   STEP_SUCCEEDED,
 } from '../../workflow/run-state.ts';
-import { endStep, type StepVisit, type Visit, visitStep } from '../runs/end-steps.ts';
+import {
+  endStep,
+  type StepVisit,
+  shownReference,
+  type Visit,
+  visitStep,
+} from '../runs/end-steps.ts';
 import { ResetPlan } from '../runs/reset-plan.ts';
 import { revive } from '../runs/revive-run.ts';
 import { nextsAfterFailure } from './enter-step.ts';
@@ -27,7 +36,8 @@ import { takeCase } from './immediate-steps.ts';
 
 /**
  * Ends a step from outside: a WAIT or a HUMAN that waits for it, or any other that runs. In a run
- * that ended, a step that failed is completed or skipped, and the run goes on.
+ * that ended, a step that failed is completed or skipped, and the run goes on. A step that has not
+ * begun is skipped when the run reaches it.
  */
 export interface OperateStep extends Timed, Authored {
   readonly type: 'operate_step';
@@ -64,14 +74,39 @@ export function decideOperateStep(decision: Decision, command: OperateStep): Ope
   const visit = { decision, run: slot, program };
   if (!isGoingOn) return endInEndedRun(visit, step, command);
   const at = visitStep(visit, step);
+  if (command.operation === 'skip') return planSkip(at, command);
   // A loop ends with its body, and a SUB_WORKFLOW with the run that it started.
   const isWhole = at.node.kind === 'DO_WHILE' || at.node.kind === 'SUB_WORKFLOW';
   const isRunning = runs.steps.state[step] === STEP_RUNNING;
-  const isEndable = isRunning && !isWhole && command.operation !== 'skip';
+  const isEndable = isRunning && !isWhole;
   if (!isEndable) return { rejection: 'step_not_waiting', slot };
   if (runs.steps.link[step] === 0) endWaiting(at, command);
   else endTaskOf(at, command);
   audit(decision, by, { namespace, action: ACTIONS[command.operation] });
+  return { slot };
+}
+
+/**
+ * A step that has not begun is passed over when the run reaches it. A FORK_JOIN is only the begin
+ * of its branches, which are skipped one by one.
+ */
+function planSkip(at: StepVisit, { by, namespace }: OperateStep): OperateStepReply {
+  const { decision, run: slot, step, node } = at;
+  const { steps, table } = decision.state.runs;
+  const isAhead = steps.state[step] === STEP_PENDING || steps.state[step] === STEP_DUE;
+  // A loop is due after each iteration.
+  const hasBegun = steps.inner[step] !== 0;
+  if (!isAhead || hasBegun || node.kind === 'FORK_JOIN') {
+    return { rejection: 'step_not_waiting', slot };
+  }
+  if (steps.reason[step] !== runReason('skipped_by_call')) {
+    const event = decision.events.stepSkipPlanned;
+    event.slot = step as Slot;
+    event.task = table.number[slot] as TaskNumber;
+    event.reference = shownReference(at, step);
+    decision.emit(event);
+    audit(decision, by, { namespace, action: ACTIONS.skip });
+  }
   return { slot };
 }
 

@@ -160,12 +160,22 @@ test('a run that takes too long times out, also while paused; resume starts its 
   isReplayed();
 });
 
-test('with ALERT_ONLY a run has no time limit', () => {
+test('with ALERT_ONLY a run that is late says so once, and goes on', () => {
   const run = start([wait()], { timeoutSeconds: 1, timeoutPolicy: 'ALERT_ONLY' });
+  partition.now += 999;
+  partition.advance();
+  expect(partition.outputs.overdueRuns).toEqual([]);
+  partition.restart(1);
+
+  partition.now += 1;
+  partition.advance();
+  expect(partition.outputs.overdueRuns).toEqual([runs.run(run).slot]);
   partition.now += 10_000;
   partition.advance();
 
-  expect(runs.run(run).state).toBe('running');
+  expect(partition.outputs.overdueRuns).toEqual([]);
+  expect(runs.run(run)).toMatchObject({ state: 'running', until: 0 });
+  isReplayed();
 });
 
 test('a script is asked for with its input, and its value is the output', () => {

@@ -92,9 +92,22 @@ export function fireRunTimers(decision: Decision, most: number): number {
     const run = timers.firstDue(now);
     if (run === NO_SLOT) break;
     const program = programOf(run);
+    if (program.alertsOnly) {
+      alert(decision, run);
+      continue;
+    }
     const message = `the run took longer than its timeout of ${program.timeoutMs / 1000} s`;
     const stop = { outcome: RUN_TIMED_OUT, reason: 'run_timeout' as const, message };
     stopRun({ decision, run, program }, stop);
   }
   return fired;
+}
+
+/** The run is late: it says so once, and goes on. */
+function alert({ state, emit, events, outputs }: Decision, run: Slot): void {
+  const event = events.runOverdue;
+  event.slot = run;
+  event.task = state.runs.table.number[run] as TaskNumber;
+  emit(event);
+  outputs.overdueRuns.push(run);
 }

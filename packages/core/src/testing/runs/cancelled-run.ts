@@ -52,8 +52,13 @@ export function rerunRun(partition: TestPartition): void {
       { taskReferenceName: 'join', type: 'JOIN' },
     ],
     callback: { url: 'http://127.0.0.1:9/' },
+    timeoutSeconds: 1,
+    timeoutPolicy: 'ALERT_ONLY',
   });
   const run = runs.begin('again');
+  runs.end(run, 'join', 'skip');
+  partition.now += 1000;
+  partition.advance();
   const [lease] = partition.leasesOf(session);
   partition.report(session, { lease, kind: 'succeeded', payload: `@${'ab'.repeat(32)}` });
   answerOpen(partition);

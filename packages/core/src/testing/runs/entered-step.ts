@@ -1,7 +1,13 @@
 import type { ModelDefinition } from './model-steps.ts';
 import type { RunModel } from './run-model.ts';
 
-type StepState = 'running' | 'succeeded' | 'completed_with_errors' | 'failed' | 'cancelled';
+type StepState =
+  | 'running'
+  | 'succeeded'
+  | 'completed_with_errors'
+  | 'failed'
+  | 'cancelled'
+  | 'skipped';
 
 /** A step that the naive interpreter has begun. */
 export interface Entered {

@@ -33,6 +33,8 @@ export class RunModel {
   private outcome: 'succeeded' | 'failed' | 'cancelled' = 'succeeded';
   private hasFailure = false;
   private decider: Entered | undefined;
+  /** Steps that are passed over when they are reached. */
+  readonly skipped = new Set<string>();
 
   /** With `isTold`, a step ends with its child only when `takeChild` says so. */
   constructor(definition: ModelDefinition, input: unknown, now: number, isTold = false) {
@@ -293,6 +295,10 @@ export class RunModel {
   }
 
   private enter(step: ModelStep, suffix: string): void {
+    if (this.skipped.delete(step.taskReferenceName + suffix)) {
+      this.entered.set(step.taskReferenceName + suffix, { state: 'skipped', input: undefined });
+      return;
+    }
     const where = this.values.whereOf(step, suffix);
     const input = this.values.fill(step.inputParameters ?? {}, where) as Record<string, unknown>;
     const entered: Entered = { state: 'succeeded', input };

@@ -7,7 +7,7 @@ import type { RunModel } from './run-model.ts';
 /** Runs of the core and of the naive interpreter in the same words, to compare them. */
 
 /** Steps that a worker runs. */
-export const WITH_TASK: readonly string[] = ['SIMPLE', 'DYNAMIC', 'HTTP', 'CALLBACK'];
+const WITH_TASK: readonly string[] = ['SIMPLE', 'DYNAMIC', 'HTTP', 'CALLBACK'];
 
 /** Once a run stops, how each step ends depends on who holds it. */
 export function isSmooth({ status }: RunModel): boolean {
@@ -36,4 +36,31 @@ export function plainIds(value: unknown): unknown {
 
 export function bytes(values: readonly number[]): Uint8Array {
   return Uint8Array.from(values);
+}
+
+/** What the run model shows, and what memory shows, in the same words. */
+export interface Shown {
+  readonly status: string;
+  readonly output: unknown;
+  readonly variables: unknown;
+  readonly steps: Readonly<Record<string, unknown>>;
+}
+
+export function shownModel(model: RunModel, program: Program): Shown {
+  const { status, output, variables, entered } = model;
+  const isSimple = (key: string): boolean => {
+    const place = program.byReference.get(key.split('__')[0]);
+    // Branches of dynamic forks are not in the definition.
+    return place === undefined || WITH_TASK.includes(program.nodes[place].kind);
+  };
+  const steps = [...entered].map(([reference, { state, input, child }]) => {
+    const hasTask = isSimple(reference) && child === undefined && state !== 'skipped';
+    return [reference, { ...(isSmooth(model) ? { state } : {}), ...(hasTask ? { input } : {}) }];
+  });
+  return {
+    status,
+    output: status === 'succeeded' ? (output ?? null) : null,
+    variables,
+    steps: Object.fromEntries(steps),
+  };
 }

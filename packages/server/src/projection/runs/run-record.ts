@@ -1,10 +1,9 @@
 import {
   blobOf,
-  branchesOf,
   type Event,
   namespaceOf,
   type PayloadRange,
-  RESET_KINDS,
+  RUN_REASONS,
   RUN_STATES,
   STEP_KINDS,
   STEP_STATES,
@@ -13,6 +12,7 @@ import {
 import type { ProgramOutline, StepOutline } from '../../base/step-outline.ts';
 import { UTF8 } from '../../base/utf8.ts';
 import { blobName } from '../../blobs/blob-files.ts';
+import { freshSteps, stepAt } from './step-records.ts';
 
 /** A definition, as far as rows of its runs need it. Runs name it by its place. */
 export interface ProjectedProgram extends ProgramOutline {
@@ -160,106 +160,6 @@ export function noteChild(record: RunRecord, event: ChildStarted, at: number): v
   step.childStartedAt = at;
 }
 
-interface Frame {
-  readonly scope: number;
-  /** Slot of its first step. */
-  readonly base: number;
-  /** Iterations of the loops around it. */
-  readonly suffix: string;
-}
-
-const UNTOUCHED = {
-  state: 0,
-  reason: 0,
-  task: 0,
-  taskSubmittedAt: 0,
-  child: 0,
-  childStartedAt: 0,
-  startedAt: 0,
-  endedAt: 0,
-  input: '',
-  result: '',
-};
-
-function freshSteps({ steps, sizes }: ProgramOutline, { scope, base, suffix }: Frame) {
-  const first = sizes.slice(0, scope).reduce((sum, size) => sum + size, 0);
-  return steps.slice(first, first + sizes[scope]).map(({ reference, kind, name }, index) => {
-    const outline = { reference: reference + suffix, kind, name, slot: base + index };
-    return { ...outline, ...UNTOUCHED };
-  });
-}
-
-/** Places of steps by slot, the newest of each. */
-const placesBySlot = new WeakMap<RunRecord, Map<number, number>>();
-
-function stepAt(record: RunRecord, slot: number): StepRecord | undefined {
-  let places = placesBySlot.get(record);
-  if (places === undefined) {
-    places = new Map(record.steps.map((step, place) => [step.slot, place]));
-    placesBySlot.set(record, places);
-  }
-  const place = places.get(slot);
-  return place === undefined ? undefined : record.steps[place];
-}
-
-type FrameOpened = Extract<Event, { type: 'frame_opened' }>;
-
-/** A loop began an iteration: the run has more steps. */
-export function openFrame(record: RunRecord, event: FrameOpened, program: ProgramOutline): void {
-  const loop = stepAt(record, event.slot);
-  if (loop === undefined) return;
-  loop.state = STEP_STATES.indexOf('running');
-  const [reference] = loop.reference.split('__');
-  const suffix = `${loop.reference.slice(reference.length)}__${event.iteration}`;
-  const { scope, base } = event;
-  record.steps.push(...freshSteps(program, { scope, base, suffix }));
-  placesBySlot.delete(record);
-}
-
-type BranchesOpened = Extract<Event, { type: 'branches_opened' }>;
-
-/** A dynamic fork is over, and its branches are steps of the run. */
-export function openBranches(record: RunRecord, event: BranchesOpened, at: number): void {
-  const fork = stepAt(record, event.slot);
-  if (fork === undefined) return;
-  fork.state = STEP_STATES.indexOf('succeeded');
-  fork.endedAt = at;
-  const [name] = fork.reference.split('__');
-  const suffix = fork.reference.slice(name.length);
-  const branches = branchesOf(fork.input).map(({ reference, name, kind }, index) => {
-    const outline = { reference: reference + suffix, kind, name };
-    return { ...outline, slot: event.base + index, ...UNTOUCHED };
-  });
-  for (const branch of branches) record.steps.push(branch);
-  placesBySlot.delete(record);
-}
-
-type StepsReset = Extract<Event, { type: 'steps_reset' }>;
-
-/** Steps of a run that goes on begin again; those of loops and forks that do so are gone. */
-export function resetSteps(record: RunRecord, event: StepsReset): void {
-  const gone = new Set<number>();
-  for (let at = 0; at < event.frames.length; at += 2) {
-    const [base, size] = event.frames.slice(at, at + 2);
-    for (let slot = base; slot < base + size; slot++) gone.add(slot);
-  }
-  event.steps.forEach((slot, at) => {
-    const step = stepAt(record, slot);
-    if (step === undefined) return;
-    if (RESET_KINDS[event.kinds[at]] === 'again') Object.assign(step, UNTOUCHED);
-    else Object.assign(step, { state: STEP_STATES.indexOf('running'), endedAt: 0, result: '' });
-  });
-  if (gone.size === 0) return;
-  let kept = 0;
-  for (const step of record.steps) {
-    if (gone.has(step.slot)) continue;
-    record.steps[kept] = step;
-    kept += 1;
-  }
-  record.steps.length = kept;
-  placesBySlot.delete(record);
-}
-
 type RunRevived = Extract<Event, { type: 'run_revived' }>;
 
 /** A run that had ended goes on. */
@@ -289,6 +189,7 @@ export type RunChange = Extract<
       | 'step_started'
       | 'step_ended'
       | 'step_stopping'
+      | 'step_skip_planned'
       | 'run_changed'
       | 'run_stopping'
       | 'run_ended';
@@ -310,6 +211,11 @@ export function advanceRun(record: RunRecord, event: RunChange, at: number): voi
     case 'step_stopping': {
       const step = stepAt(record, event.slot);
       if (step !== undefined) step.state = STEP_STATES.indexOf('stopping');
+      return;
+    }
+    case 'step_skip_planned': {
+      const step = stepAt(record, event.slot);
+      if (step !== undefined) step.reason = RUN_REASONS.indexOf('skipped_by_call');
       return;
     }
     case 'step_ended':

@@ -292,6 +292,8 @@ const ABOUT_NO_TASK: readonly Event['type'][] = [
   'backfill_ended',
   'values_asked',
   'run_delivery_owed',
+  'step_skip_planned',
+  'run_overdue',
 ];
 
 function isAboutTask({ type }: Event): boolean {
