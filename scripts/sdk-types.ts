@@ -64,7 +64,8 @@ export function sdkTypes(): ReadonlyMap<string, string> {
 /** The declarations, with imports of the tasks' types that they use. */
 function withImports(schemas: Named, tasks: Named, names: Names): string {
   const text = declarations(schemas, names);
-  const imported = tasks.map(([name]) => name).filter((name) => isUsed(name, text));
+  const known = tasks.map(([name]) => name);
+  const imported = known.filter((name) => isUsed(name, text)).sort();
   return `import type { ${imported.join(', ')} } from '../task/api-types.ts';\n${text}`;
 }
 

@@ -166,12 +166,12 @@ test('a definition with a bad request is refused with every problem', async () =
   const paths = body.error.details.map(({ path }: { path: string }) => path);
   const at = '/tasks/0/inputParameters';
   expect(paths).toEqual([
-    `${at}/uri`,
-    `${at}/method`,
     `${at}/headers`,
+    `${at}/method`,
     `${at}/readTimeOut`,
-    '/tasks/1/inputParameters/uri',
+    `${at}/uri`,
     '/tasks/0/retry/maxAttempts',
+    '/tasks/1/inputParameters/uri',
   ]);
 });
 

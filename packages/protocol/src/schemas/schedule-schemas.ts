@@ -6,7 +6,8 @@ import { GivenTime, TaskRequest, TaskType } from './task-schemas.ts';
 import { WorkflowName } from './workflow-schemas.ts';
 
 const ScheduleId = Type.String({
-  pattern: '^[A-Za-z0-9._:-]{1,128}$',
+  // No address can name one that is only dots.
+  pattern: '^(?!\\.{1,2}$)[A-Za-z0-9._:-]{1,128}$',
   allowed:
     '1 to 128 letters A to Z or a to z, digits and . _ : - without spaces, such as nightly-report',
   description: 'Id of a schedule, chosen by its author: letters, digits and . _ : - , at most 128.',

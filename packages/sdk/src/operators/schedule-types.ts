@@ -1,9 +1,9 @@
 // Made by scripts/sdk-types.ts from the schemas of the protocol. Change those, and run it again.
 import type {
+  CallbackOptions,
   Resources,
   RetryOptions,
   TimeoutOptions,
-  CallbackOptions,
 } from '../task/api-types.ts';
 
 /** When it fires. */

@@ -92,9 +92,11 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
     name: 'recovery-skips-the-last-batch',
     file: RECOVERY,
     find: 'withinLimits(() => partition.replay(bytes, firstRecord));',
-    replace: `const { held } = globalThis;
+    replace: `type Held = { partition: unknown; bytes: Uint8Array; firstRecord: number };
+    const world = globalThis as { held?: Held };
+    const { held } = world;
     if (held?.partition === partition) partition.replay(held.bytes, held.firstRecord);
-    globalThis.held = { partition, bytes: bytes.slice(), firstRecord };`,
+    world.held = { partition, bytes: bytes.slice(), firstRecord };`,
     what: 'What was acknowledged is there after a restart (L1): here not the last batch.',
   },
   {
