@@ -10,6 +10,8 @@ import { UsageError } from '../usage-error.ts';
 export interface UnreadableFile {
   readonly file: string;
   readonly problem: string;
+  /** The name of the part, if it has one. */
+  readonly id?: string;
 }
 
 export const DATA_EXTENSIONS: readonly string[] = ['.json', '.yaml', '.yml'];
@@ -39,6 +41,9 @@ async function filesAt(path: string, extensions: readonly string[]): Promise<str
 
 /** The values in a JSON or YAML file; a list counts as its elements. */
 export async function dataIn(file: string): Promise<unknown[]> {
+  if (!DATA_EXTENSIONS.includes(extname(file))) {
+    throw new Error(`it is no file of ${DATA_EXTENSIONS.join(', ')}`);
+  }
   const text = await readFile(file, 'utf8');
   return (extname(file) === '.json' ? [jsonIn(text)] : documentsIn(text)).flat();
 }
@@ -59,7 +64,8 @@ function jsonIn(text: string): unknown {
 function documentsIn(text: string): unknown[] {
   return [...parseAllDocuments(text)].map((document) => {
     const [problem] = document.errors;
-    if (problem !== undefined) throw problem;
+    // Further lines of the message show the place in the text.
+    if (problem !== undefined) throw new Error(problem.message.split(':\n')[0]);
     return document.toJS() as unknown;
   });
 }

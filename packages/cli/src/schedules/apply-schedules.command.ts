@@ -94,7 +94,9 @@ const WORDS = { created: 'new', replaced: 'changed', unchanged: 'unchanged' } as
 
 async function checkOne(api: ApiCaller, found: ScheduleFile | UnreadableFile): Promise<Planned> {
   const { file } = found;
-  if ('problem' in found) return { id: '', change: 'refused', file, problem: found.problem };
+  if ('problem' in found) {
+    return { id: found.id ?? '', change: 'refused', file, problem: found.problem };
+  }
   const { id, schedule } = found;
   const path = `/v1/schedules/${encodeURIComponent(id)}?dryRun=true`;
   try {

@@ -5,6 +5,7 @@ import { ExitCode } from '../exit-code.ts';
 import { visible } from '../screen/visible.ts';
 import { UsageError } from '../usage-error.ts';
 import { aboutSchedule, pathOf } from './one-schedule.ts';
+import { namingFlags } from './schedule-flags.ts';
 import { utcText } from './schedule-text.ts';
 
 export const backfillSchedule = defineCommand({
@@ -45,7 +46,7 @@ export const backfillSchedule = defineCommand({
     }
     const body = stated({ from, to, ratePerSec: rateOf(rate), dryRun });
     const call = api.postOnce<Backfill>(path, ['count', 'dryRun'], body);
-    const answer = await aboutSchedule(api, id, call);
+    const answer = await aboutSchedule(api, id, namingFlags(call));
     print(io, flags, answer, (each) => backfillText(each, id));
     return ExitCode.done;
   },

@@ -8,8 +8,8 @@ import { type CommandIo, ExitCode } from '../exit-code.ts';
 import { visible } from '../screen/visible.ts';
 import { UsageError } from '../usage-error.ts';
 import { readSchedule } from './schedule-files.ts';
-import { inFlags, SCHEDULE_FLAGS, type ScheduleFlags, scheduleOf } from './schedule-flags.ts';
-import { timesText, whatText, whenText } from './schedule-text.ts';
+import { namingFlags, SCHEDULE_FLAGS, type ScheduleFlags, scheduleOf } from './schedule-flags.ts';
+import { certainTimes, timesText, whatText, whenText } from './schedule-text.ts';
 
 export const putSchedule = defineCommand({
   name: 'schedule put',
@@ -42,7 +42,7 @@ export const putSchedule = defineCommand({
     const isDry = flags['dry-run'] === true;
     const path = `/v1/schedules/${encodeURIComponent(id)}?dryRun=${isDry}`;
     const call = api.put<PutSchedule>(path, ['change', 'nextFires'], schedule);
-    const change = await (file === undefined ? wordedInFlags(call) : call);
+    const change = await (file === undefined ? namingFlags(call) : call);
     print(io, flags, change, (each) => changeText(each, schedule));
     if (flags.json !== true) await advise(api, io, schedule);
     return ExitCode.done;
@@ -60,19 +60,10 @@ async function scheduleIn(file: string, id: string, flags: ScheduleFlags): Promi
   return schedule;
 }
 
-async function wordedInFlags<T>(call: Promise<T>): Promise<T> {
-  try {
-    return await call;
-  } catch (cause) {
-    if (!(cause instanceof RefusedError)) throw cause;
-    throw new RefusedError(inFlags(cause.message), { code: cause.code, cause });
-  }
-}
-
 const DONE: Readonly<Record<string, string>> = {
   created: 'created',
   replaced: 'changed',
-  unchanged: 'unchanged:',
+  unchanged: 'did not change',
 };
 
 const WOULD: Readonly<Record<string, string>> = {
@@ -85,8 +76,12 @@ function changeText({ id, change, dryRun, nextFires }: PutSchedule, schedule: Sc
   const { spec } = schedule;
   const verb = (dryRun ? WOULD : DONE)[change] ?? change;
   const head = `${verb} ${visible(id)}: ${whatText(schedule)}, ${whenText(spec)}`;
-  if (schedule.paused === true) return `${head}\npaused; 'sluice schedule resume ${id}' starts it`;
-  return nextFires.length === 0 ? head : `${head}\n\n${timesText(nextFires, spec)}`;
+  const times = certainTimes(nextFires, spec);
+  return [
+    head,
+    ...(schedule.paused === true ? [`paused; 'sluice schedule resume ${id}' starts it`] : []),
+    ...(times.length === 0 ? [] : ['', timesText(times, spec)]),
+  ].join('\n');
 }
 
 /** A name that nobody knows yet may be wrong. */

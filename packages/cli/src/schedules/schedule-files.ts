@@ -21,10 +21,12 @@ export async function readSchedules(
   return found.map((each) => {
     if ('problem' in each) return each;
     const before = first.get(each.id);
-    if (before === undefined) first.set(each.id, each.file);
-    if (before === undefined) return each;
-    const where = before === each.file ? 'this file' : before;
-    return { file: each.file, problem: `the id '${each.id}' is used twice, first in ${where}` };
+    if (before === undefined) {
+      first.set(each.id, each.file);
+      return each;
+    }
+    const where = before === each.file ? 'in this file' : `first in ${before}`;
+    return { file: each.file, id: each.id, problem: `the id is used twice, ${where}` };
   });
 }
 

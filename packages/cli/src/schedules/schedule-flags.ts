@@ -1,5 +1,6 @@
 /** The flags of `sluice schedule put` as a schedule, and what is wrong with them. */
 import { suggest } from '@sluice/protocol/suggestion';
+import { RefusedError } from '../api/api-errors.ts';
 import { DURATION } from '../command.ts';
 import { durationOf, integerOf, jsonOf, stated, tagsOf } from '../commands/shared.ts';
 import type { CommandIo } from '../exit-code.ts';
@@ -180,7 +181,21 @@ const FLAG_OF_FIELD: readonly (readonly [RegExp, string])[] = [
   [/\/(?:task|run)\/(input|priority)\b/g, '--$1'],
   [/\/tags\b/g, '--tag'],
   [/\ballowFast\b/g, '--allow-fast'],
+  [/--(every|jitter) ((?:is|must be) \D*\d+)/g, '--$1 $2ms'],
+  [/the path is not valid: \/id\b/g, 'the id'],
+  [/ \/(from|to|ratePerSec)\b/g, ' --$1'],
+  [/--ratePerSec\b/g, '--rate'],
 ];
+
+/** Makes the call. If the server refuses a field, the error names its flag. */
+export async function namingFlags<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (cause) {
+    if (!(cause instanceof RefusedError)) throw cause;
+    throw new RefusedError(inFlags(cause.message), { code: cause.code, cause });
+  }
+}
 
 /** A message of the server in the words of the command line. */
 export function inFlags(message: string): string {

@@ -86,6 +86,11 @@ export function timesText(
   return table([...(local.length === 0 ? [] : [zone]), 'UTC', 'WHEN'], rows);
 }
 
+/** With a fixed delay, all times but the first depend on when the work ends. */
+export function certainTimes(times: readonly string[], spec: ScheduleSpec): readonly string[] {
+  return 'everyMs' in spec && spec.mode === 'fixedDelay' ? times.slice(0, 1) : times;
+}
+
 /** `in 7 h`, or `2 min ago`. */
 export function distance(time: string, now: number): string {
   const ms = Date.parse(time) - now;
@@ -139,7 +144,9 @@ interface Shown {
 }
 
 export function scheduleText(schedule: WholeSchedule, { styles, now = Date.now() }: Shown): string {
-  const { id, state, spec, nextFires, lastFires, running } = schedule;
+  const { id, state, spec, lastFires, running } = schedule;
+  const nextFires = certainTimes(schedule.nextFires, spec);
+  const next = state === 'paused' ? 'next fires if it is resumed' : 'next fires';
   const rows: (readonly [string, string])[] = [
     ['schedule', styles.bold(visible(id))],
     ['state', stateText(state, styles)],
@@ -157,7 +164,7 @@ export function scheduleText(schedule: WholeSchedule, { styles, now = Date.now()
   ];
   const parts = [
     rows.map(([name, text]) => `${styles.dim(name.padEnd(NAME_COLUMNS))}${text}`).join('\n'),
-    ...(nextFires.length === 0 ? [] : [`next fires\n${timesText(nextFires, spec, now)}`]),
+    ...(nextFires.length === 0 ? [] : [`${next}\n${timesText(nextFires, spec, now)}`]),
     ...(lastFires.length === 0 ? [] : [`last fires\n${fireTable(lastFires, undefined, now)}`]),
   ];
   return parts.join('\n\n');
