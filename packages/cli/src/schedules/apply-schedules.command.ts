@@ -13,7 +13,7 @@ import { readSchedules, type ScheduleFile } from './schedule-files.ts';
 import { whatText, whenText } from './schedule-text.ts';
 
 /** What becomes of one schedule. */
-export interface Planned {
+interface Planned {
   readonly id: string;
   readonly change: 'new' | 'changed' | 'unchanged' | 'deleted' | 'refused';
   /** Null for one that is in no file. */
@@ -32,8 +32,8 @@ export const applySchedules = defineCommand({
     'Takes JSON and YAML files, and folders of them. A file holds one schedule\n' +
     '{id, spec, task or run, …}, a list of them, or {schedules: […]}.\n' +
     'The plan says of each what it is: new, changed, unchanged or refused. Nothing is changed\n' +
-    'when one is refused, or with --dry-run. A file says everything about its schedules: one that\n' +
-    'was paused by hand goes on, unless its file has paused: true.',
+    'when one is refused, or with --dry-run. A file says everything about its schedules: one\n' +
+    'that was paused by hand goes on, unless its file has paused: true.',
   args: ['PATH...'],
   flags: {
     'dry-run': { help: 'only show the plan; exit code 1 when something would be refused' },

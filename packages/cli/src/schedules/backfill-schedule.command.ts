@@ -12,8 +12,8 @@ export const backfillSchedule = defineCommand({
   name: 'schedule backfill',
   summary: 'Fire a schedule at all times of a past range',
   details:
-    'It goes on in the background, at most --rate fires per second. "sluice schedule get ID" shows\n' +
-    'how far it is. Its next times stay as they are.',
+    'It goes on in the background, with at most --rate fires per second, and ends by itself.\n' +
+    "'sluice schedule get ID' shows how far it is. The next times stay as they are.",
   args: ['ID'],
   flags: {
     from: { value: 'TIME', help: 'first time of the range (ISO 8601)' },

@@ -78,10 +78,20 @@ test('times are shown in the zone of the schedule, with the offset of that day',
 test('a list has when, the next and the last fire, and what', () => {
   const paused = schedule({ id: 'p', state: 'paused', nextFireAt: null, lastFireAt: null });
 
-  expect(scheduleTable([schedule(), paused], undefined, now).split('\n')).toEqual([
-    'ID       STATE   WHEN                     NEXT    NEXT (UTC)            LAST      FIRES  WHAT',
-    'nightly  active  0 3 * * * Europe/Berlin  in 2 h  2030-03-30T02:00:00Z  22 h ago     12  task report',
-    'p        paused  0 3 * * * Europe/Berlin  -       -                     -            12  task report',
+  const rows = scheduleTable([schedule(), paused], undefined, now).split('\n');
+  expect(rows.map((row) => row.split(/ {2,}/))).toEqual([
+    ['ID', 'STATE', 'WHEN', 'NEXT', 'NEXT (UTC)', 'LAST', 'FIRES', 'WHAT'],
+    [
+      'nightly',
+      'active',
+      '0 3 * * * Europe/Berlin',
+      'in 2 h',
+      '2030-03-30T02:00:00Z',
+      '22 h ago',
+      '12',
+      'task report',
+    ],
+    ['p', 'paused', '0 3 * * * Europe/Berlin', '-', '-', '-', '12', 'task report'],
   ]);
 });
 
@@ -155,9 +165,9 @@ test('of a fixed delay only the first time is certain', () => {
 });
 
 test('text from outside cannot control the terminal', () => {
-  const run = { workflow: 'a\u001b[31m' };
-  expect(scheduleTable([schedule({ run, task: undefined })], undefined, now)).not.toContain(
-    '\u001b',
-  );
-  expect(whenText({ cron: '@daily', timeZone: '\u001b' })).toBe('@daily \\u001b');
+  const bad = schedule({ id: 'a\u001b[31m', spec: { cron: '@daily', timeZone: '\u001b' } });
+
+  expect(scheduleTable([bad], undefined, now)).not.toContain('\u001b');
+  expect(whenText(bad.spec)).toBe('@daily \\u001b');
+  expect(whatText({ run: { workflow: '\u001b' } })).toBe('run \\u001b');
 });
