@@ -109,6 +109,7 @@ test('files are planned and applied, all of them or none, and twice changes noth
   await api.put('/v1/schedules/old', { ...daily, tags: { team: 'data' } });
   await write('one.json', { id: 'one', ...daily });
   await write('two.yaml', [{ id: 'two', spec: { everyMs: 60_000 }, run: { workflow: 'w' } }]);
+  await write('dots.json', { id: '..', ...daily });
   await write('bad.json', { id: 'bad', ...daily, spec: { cron: '0 0 30 2 *' } });
 
   const refused = await schedule('apply', 'schedules');
@@ -117,10 +118,12 @@ test('files are planned and applied, all of them or none, and twice changes noth
   expect(refused.stderr).toContain(
     'schedules/bad.json: bad: the schedule is not valid: /spec/cron',
   );
+  expect(refused.stderr).toContain("schedules/dots.json: ..: no address can have the id '..'");
   expect(refused.stderr).toContain('nothing was changed');
   expect(await listed()).toEqual(['old', 'other']);
 
   await rm(join(folder, 'schedules/bad.json'));
+  await rm(join(folder, 'schedules/dots.json'));
   const plan = await schedule('apply', 'schedules', '--dry-run');
   expect([plan.code, plan.stderr]).toEqual([0, 'plan: 2 new\n']);
   expect(plan.stdout).toMatch(/^two +new +every 1m +run w +schedules\/two.yaml/m);
@@ -189,6 +192,7 @@ test('a schedule is listed, shown, paused, fired, and deleted', async () => {
     code: 1,
     stderr: expect.stringContaining("did you mean 'nightly'?"),
   });
+  expect((await schedule('delete', '..')).stderr).toContain("no address can have the id '..'");
   expect((await schedule('delete', 'always')).stderr).toBe('deleted always\n');
   expect(await schedule('delete', 'always')).toMatchObject({ code: 1 });
 });

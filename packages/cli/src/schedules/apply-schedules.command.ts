@@ -8,6 +8,7 @@ import { connect, print, readList, SERVER_FLAGS, tagsOf } from '../commands/shar
 import { ExitCode } from '../exit-code.ts';
 import { table } from '../screen/table.ts';
 import { UsageError } from '../usage-error.ts';
+import { pathOf } from './one-schedule.ts';
 import { type ChangeItem, changeInBatches } from './schedule-batches.ts';
 import { readSchedules, type ScheduleFile } from './schedule-files.ts';
 import { whatText, whenText } from './schedule-text.ts';
@@ -98,8 +99,8 @@ async function checkOne(api: ApiCaller, found: ScheduleFile | UnreadableFile): P
     return { id: found.id ?? '', change: 'refused', file, problem: found.problem };
   }
   const { id, schedule } = found;
-  const path = `/v1/schedules/${encodeURIComponent(id)}?dryRun=true`;
   try {
+    const path = `${pathOf(id)}?dryRun=true`;
     const { change } = await api.put<PutSchedule>(path, ['change'], schedule);
     return { id, change: wordOf(change), file, schedule };
   } catch (cause) {

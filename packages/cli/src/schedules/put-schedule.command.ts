@@ -7,6 +7,7 @@ import { unknownQueueAdvice } from '../commands/unknown-type.ts';
 import { type CommandIo, ExitCode } from '../exit-code.ts';
 import { visible } from '../screen/visible.ts';
 import { UsageError } from '../usage-error.ts';
+import { pathOf } from './one-schedule.ts';
 import { readSchedule } from './schedule-files.ts';
 import { namingFlags, SCHEDULE_FLAGS, type ScheduleFlags, scheduleOf } from './schedule-flags.ts';
 import { certainTimes, timesText, whatText, whenText } from './schedule-text.ts';
@@ -40,7 +41,7 @@ export const putSchedule = defineCommand({
       : scheduleIn(file, id, others))) as Schedule;
     const api = connect(flags, io);
     const isDry = flags['dry-run'] === true;
-    const path = `/v1/schedules/${encodeURIComponent(id)}?dryRun=${isDry}`;
+    const path = `${pathOf(id)}?dryRun=${isDry}`;
     const call = api.put<PutSchedule>(path, ['change', 'nextFires'], schedule);
     const change = await (file === undefined ? namingFlags(call) : call);
     print(io, flags, change, (each) => changeText(each, schedule));
