@@ -14,6 +14,7 @@ import { taskCommands } from './commands/task-commands.ts';
 import { top } from './commands/top.command.ts';
 import { workerCommands } from './commands/worker-commands.ts';
 import { dev } from './dev.command.ts';
+import { scheduleCommands } from './schedules/schedule-commands.ts';
 import { server } from './server.command.ts';
 import { VERSION } from './version.ts';
 import { runCommands } from './workflows/run-commands.ts';
@@ -25,6 +26,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   task: taskCommands,
   workflow: workflowCommands,
   run: runCommands,
+  schedule: scheduleCommands,
   queue: queueCommands,
   worker: workerCommands,
   'dead-letter': deadLetterCommands,

@@ -1,11 +1,15 @@
 /** What the command line reads of answers: the types of the protocol, under shorter names. */
 import type {
   AuditView,
+  BackfillAnswer,
+  FireView,
   KeyView,
   NewKeyView,
   QueueView,
   RunSummary,
   RunView,
+  ScheduleChange,
+  ScheduleView,
   StepView,
   TaskView,
   WorkerView,
@@ -23,6 +27,11 @@ export type Step = StepView;
 export type Workflow = WorkflowView;
 export type WorkflowVersion = WorkflowVersionView;
 export type Change = WorkflowChange;
+export type Schedule = ScheduleView;
+export type ScheduleSpec = ScheduleView['spec'];
+export type PutSchedule = ScheduleChange;
+export type Fire = FireView;
+export type Backfill = BackfillAnswer;
 export type AccessKey = KeyView;
 export type NewAccessKey = NewKeyView;
 export type AuditRecord = AuditView;

@@ -1,8 +1,11 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { extname, join } from 'node:path';
+import { extname } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { parse } from 'yaml';
-import { UsageError } from '../usage-error.ts';
+import {
+  DATA_EXTENSIONS,
+  dataIn,
+  filesBelow,
+  type UnreadableFile,
+} from '../commands/definition-files.ts';
 
 /** A definition in a file. */
 export interface WorkflowFile {
@@ -12,36 +15,14 @@ export interface WorkflowFile {
   readonly definition: Readonly<Record<string, unknown>>;
 }
 
-/** A file that holds no definition, and why. */
-export interface UnreadableFile {
-  readonly file: string;
-  readonly problem: string;
-}
-
-const EXTENSIONS = ['.json', '.yaml', '.yml', '.ts', '.mts', '.js', '.mjs'];
+const EXTENSIONS = [...DATA_EXTENSIONS, '.ts', '.mts', '.js', '.mjs'];
 
 /** Reads all definitions below the paths, in the order of their names. */
 export async function readWorkflows(
   paths: readonly string[],
 ): Promise<(WorkflowFile | UnreadableFile)[]> {
-  const files = (await Promise.all(paths.map(filesAt))).flat();
-  if (files.length === 0) {
-    throw new UsageError(`no files of ${EXTENSIONS.join(', ')} in ${paths.join(', ')}`);
-  }
-  return (await Promise.all([...new Set(files)].map(readOne))).flat();
-}
-
-async function filesAt(path: string): Promise<string[]> {
-  const found = await stat(path).catch(() => {
-    throw new UsageError(`there is no file or folder '${path}'`);
-  });
-  if (!found.isDirectory()) return [path];
-  const names = await readdir(path, { recursive: true });
-  const inModules = (name: string): boolean => name.split('/').includes('node_modules');
-  return names
-    .filter((name) => EXTENSIONS.includes(extname(name)) && !inModules(name))
-    .sort()
-    .map((name) => join(path, name));
+  const files = await filesBelow(paths, EXTENSIONS);
+  return (await Promise.all(files.map(readOne))).flat();
 }
 
 async function readOne(file: string): Promise<(WorkflowFile | UnreadableFile)[]> {
@@ -56,9 +37,7 @@ async function readOne(file: string): Promise<(WorkflowFile | UnreadableFile)[]>
 
 /** A TypeScript or JavaScript file may export several definitions, under any names. */
 async function valuesIn(file: string): Promise<unknown[]> {
-  const extension = extname(file);
-  if (extension === '.json') return [JSON.parse(await readFile(file, 'utf8'))].flat();
-  if (['.yaml', '.yml'].includes(extension)) return [parse(await readFile(file, 'utf8'))].flat();
+  if (DATA_EXTENSIONS.includes(extname(file))) return dataIn(file);
   const module = (await import(pathToFileURL(file).href)) as Record<string, unknown>;
   return [...new Set(Object.values(module))];
 }
