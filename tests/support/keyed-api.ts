@@ -1,5 +1,9 @@
 /** Calls a server that has access keys, with a chosen key. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Role } from '@sluice/protocol';
+
+const TRIES_MAX = 100;
+const AGAIN_MS = 100;
 
 export interface Answer {
   readonly status: number;
@@ -44,8 +48,21 @@ export class KeyedApi {
     return body.key as string;
   }
 
-  /** For a stream, it waits only for the head and then drops the connection. */
-  async call({ method, path, body }: Call): Promise<Answer> {
+  /**
+   * For a stream, it waits only for the head and then drops the connection. A server that a busy
+   * machine kept waiting asks for the request again.
+   */
+  async call(call: Call): Promise<Answer> {
+    for (let tries = 1; ; tries++) {
+      const answer = await this.send(call);
+      const { message } = answer.body?.error ?? {};
+      const wasSuspended = typeof message === 'string' && message.includes('was suspended');
+      if (!wasSuspended || tries === TRIES_MAX) return answer;
+      await sleep(AGAIN_MS);
+    }
+  }
+
+  private async send({ method, path, body }: Call): Promise<Answer> {
     const dropped = new AbortController();
     const response = await fetch(this.url + path, {
       method,
