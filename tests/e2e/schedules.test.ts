@@ -291,3 +291,31 @@ test('the SDK makes, reads and fires schedules', async () => {
   await expect(schedules.resume('nightly')).rejects.toMatchObject({ code: 'schedule_not_found' });
   await sluice.close();
 });
+
+test('a batch with an input that is too large changes everything else', async () => {
+  const task = { type: 'report', input: 'x'.repeat(300_000) };
+  const { status, body } = await api.post('/v1/schedules/batch', [
+    { op: 'put', id: 'a', spec: { cron: '@daily' }, task: { type: 'report' } },
+    { op: 'put', id: 'b', spec: { cron: '@daily' }, task },
+    { op: 'put', id: 'c', spec: { cron: '@daily' }, task: { type: 'report' } },
+  ]);
+  expect(status).toBe(200);
+  expect(body.items).toMatchObject([
+    { ok: true },
+    { error: { code: 'payload_too_large', details: [{ path: '/1/task/input' }] } },
+    { ok: true },
+  ]);
+});
+
+test('a backfill of times to come and a patch that mixes kinds are refused', async () => {
+  await put('nightly', NIGHTLY);
+  const path = '/v1/schedules/nightly';
+  const range = { from: '2026-01-01T00:00:00Z', to: '9999-01-01T00:00:00Z' };
+  const future = await api.post(`${path}/backfill`, range);
+  expect(future.body.error.message).toContain('/to is in the future');
+  const mixed = await api.patch(path, { spec: { everyMs: 1000 } });
+  expect(mixed.body.error.message).toContain('has cron and everyMs');
+  expect(
+    (await api.patch(path, { spec: { everyMs: 1000, cron: null, timeZone: null } })).status,
+  ).toBe(200);
+});

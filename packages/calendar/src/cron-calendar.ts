@@ -1,6 +1,6 @@
 import { type CronPattern, parseCron } from './cron-pattern.ts';
 import { firstLocal } from './local-times.ts';
-import { TimeZone, type ZonePeriod } from './time-zone.ts';
+import { canonicalName, TimeZone, type ZonePeriod } from './time-zone.ts';
 
 /** Patterns and zones that are kept parsed. */
 const CACHED_MAX = 10_000;
@@ -64,8 +64,10 @@ export class CronCalendar {
     const key = `${timeZone} ${cron}`;
     const known = this.known.get(key);
     if (known !== undefined) return known;
-    const zone = this.zones.get(timeZone) ?? new TimeZone(timeZone);
-    this.zones.set(timeZone, zone);
+    // Zones have many spellings, and few names.
+    const name = canonicalName(timeZone);
+    const zone = this.zones.get(name) ?? new TimeZone(name);
+    this.zones.set(name, zone);
     if (this.known.size >= CACHED_MAX) this.known.clear();
     const made = { pattern: parseCron(cron), zone, after: 0, next: 0 };
     this.known.set(key, made);

@@ -16,14 +16,19 @@ export interface ZonePeriod {
 
 const PERIODS_MAX = 1000;
 
+/** The clocks of UTC never change. */
+const ALWAYS_UTC: ZonePeriod = { start: -8.64e15, end: 8.64e15, offset: 0 };
+
 /** The clock changes of one time zone. They are found when they are needed, and remembered. */
 export class TimeZone {
   private readonly format: Intl.DateTimeFormat;
+  private readonly isFixed: boolean;
   /** Most recently used last. */
   private readonly periods: ZonePeriod[] = [];
 
   /** Throws a `RangeError` when there is no such zone. */
   constructor(name: string) {
+    this.isFixed = name === 'UTC';
     this.format = new Intl.DateTimeFormat('en-US', {
       timeZone: name,
       hourCycle: 'h23',
@@ -43,6 +48,7 @@ export class TimeZone {
       const period = this.periods[i];
       if (period.start <= instant && instant < period.end) return period;
     }
+    if (this.isFixed) return ALWAYS_UTC;
     const offset = this.offsetAt(instant);
     const start = this.changeBefore(instant, offset);
     const end = this.changeAfter(instant, offset);
@@ -95,6 +101,11 @@ export class TimeZone {
     );
     return local - second;
   }
+}
+
+/** One of several names of a zone. Throws a `RangeError` when there is no such zone. */
+export function canonicalName(name: string): string {
+  return new Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions().timeZone;
 }
 
 /** Whether this is the name of a time zone, such as `Europe/Berlin` or `UTC`. */

@@ -22,7 +22,7 @@ export const SCHEDULE_APPLIERS: Appliers<typeof SCHEDULE_EVENTS> = {
     table.nextAt[slot] = event.nextAt;
     table.timerAt[slot] = event.timerAt;
     table.missed[slot] = 0;
-    if (table.replicas[slot] > 0) schedules.replicas.resize(slot, table.replicas[slot], at);
+    if (table.replicas[slot] > 0) schedules.replicas.release(slot, at);
     schedules.retime(slot);
   },
   schedule_removed: applyRemoved,
@@ -57,14 +57,17 @@ function applyPut(state: State, at: number, event: EventOf<'schedule_put'>): voi
   const isNew = table.number[slot] !== event.task;
   if (isNew) {
     invariant(table.allocate(event.task) === slot, 'a schedule is stored where its event says');
-    const use = namespaces.intern(event.namespace);
-    use.schedules += 1;
-    table.namespace[slot] = use.index;
+    const namespace = namespaces.intern(event.namespace);
+    namespace.schedules += 1;
+    table.namespace[slot] = namespace.index;
     table.createdAt[slot] = at;
     state.nextTask = (event.task + 1) as typeof state.nextTask;
   }
   changes.noteSchedule(slot);
+  const use = namespaces.at(table.namespace[slot]);
+  use.payloadBytes -= table.definitionLength[slot];
   state.payloads.store(SCHEDULE_PAYLOAD, slot, event.definition);
+  use.payloadBytes += table.definitionLength[slot];
   table.nameBytes[slot] = event.nameBytes;
   table.settingsBytes[slot] = event.settingsBytes;
   if (isNew) schedules.addToIndex(slot);
@@ -75,6 +78,7 @@ function applyPut(state: State, at: number, event: EventOf<'schedule_put'>): voi
   table.anchor[slot] = event.anchor;
   table.delayMs[slot] = event.delayMs;
   table.wait[slot] = event.wait;
+  if (table.paused[slot] === 1 && !event.paused) schedules.replicas.release(slot, at);
   table.paused[slot] = event.paused ? 1 : 0;
   table.hasPlaceholders[slot] = event.hasPlaceholders ? 1 : 0;
   block(state, slot, event.isBlocked);
@@ -146,9 +150,10 @@ function applyRemoved(state: State, _at: number, event: EventOf<'schedule_remove
   if (backfill !== 0) backfills.end(backfill);
   if (timers.has(slot)) timers.remove(slot);
   schedules.removeFromIndex(slot);
-  payloads.releaseAll(slot, [SCHEDULE_PAYLOAD]);
   const use = namespaces.at(table.namespace[slot]);
+  use.payloadBytes -= table.definitionLength[slot];
   use.schedules -= 1;
+  payloads.releaseAll(slot, [SCHEDULE_PAYLOAD]);
   table.free(slot);
   namespaces.forgetIfUnused(use);
 }

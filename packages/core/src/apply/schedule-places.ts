@@ -15,7 +15,7 @@ export function noteEnd({ schedules, changes }: State, end: End): void {
   const { table, replicas } = schedules;
   changes.noteSchedule(slot);
   schedules.unwatch(end.made);
-  if (replicas.of(slot).length > 0) {
+  if (replicas.of(slot).some(({ made }) => made === end.made)) {
     replicas.end(slot, end);
     replicas.trim(slot, table.replicas[slot]);
   } else {

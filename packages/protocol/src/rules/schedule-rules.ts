@@ -86,6 +86,9 @@ function choiceProblems(schedule: ScheduleRequest): Problem[] {
   if (from !== undefined && to !== undefined && from > to) {
     problems.push(['/window/to', 'is before window.from']);
   }
+  if ('everyMs' in spec && (schedule.jitterMs ?? 0) >= spec.everyMs) {
+    problems.push(['/jitterMs', 'is not below spec.everyMs']);
+  }
   if (!('permanent' in spec)) return problems;
   for (const name of ['window', 'misfire', 'overlap', 'jitterMs'] as const) {
     if (schedule[name] === undefined) continue;

@@ -293,7 +293,7 @@ export type ScheduleListQuery = Static<typeof ScheduleListQuery>;
 
 export const PreviewQuery = Type.Object(
   {
-    count: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 10 })),
+    count: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 10 })),
     after: Type.Optional(GivenTime),
   },
   { additionalProperties: false },

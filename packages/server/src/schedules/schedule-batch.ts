@@ -6,7 +6,8 @@ import {
   shownSettings,
 } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
-import { type ErrorDetail, mergePatch, ScheduleBatch, type SluiceError } from '@sluice/protocol';
+import { type ErrorDetail, mergePatch, ScheduleBatch, SluiceError } from '@sluice/protocol';
+import { PayloadScratch } from '../base/payload-scratch.ts';
 import { UTF8 } from '../base/utf8.ts';
 import { Checker, invalid } from '../base/validation.ts';
 import { findSchedule, scheduleNotFound } from './find-schedule.ts';
@@ -46,9 +47,8 @@ export async function changeMany(
   const results: Result[] = [];
   while (results.length < items.length) {
     const part = nextPart(items, results.length);
-    const ready = await engine.read((state) =>
-      part.map((item, index) => prepare(state, namespace, item, results.length + index)),
-    );
+    const first = results.length;
+    const ready = await engine.read((state) => prepareSome(state, namespace, { part, first }));
     const changes = ready.flatMap((each) => ('made' in each ? [each] : []));
     const outcomes =
       changes.length === 0
@@ -92,6 +92,26 @@ interface Ready {
 
 type Prepared = Result | Ready;
 
+/** Bytes of schedules that one turn reads. */
+const BYTES_PER_TURN = 2 ** 20;
+
+/** Prepares items until they are too large for one turn. */
+function prepareSome(
+  state: ReadonlyState,
+  namespace: string,
+  { part, first }: { readonly part: readonly Item[]; readonly first: number },
+): Prepared[] {
+  const prepared: Prepared[] = [];
+  let bytes = 0;
+  for (const item of part) {
+    if (bytes > BYTES_PER_TURN) break;
+    const slot = findSchedule(state, namespace, item.id);
+    if (slot !== NO_SLOT) bytes += state.schedules.table.definitionLength[slot];
+    prepared.push(prepare(state, namespace, item, first + prepared.length));
+  }
+  return prepared;
+}
+
 function prepare(state: ReadonlyState, namespace: string, item: Item, place: number): Prepared {
   const { op, id, ...fields } = item;
   if (op === 'delete') return { made: { name: id }, input: null };
@@ -104,8 +124,24 @@ function prepare(state: ReadonlyState, namespace: string, item: Item, place: num
     return { id, error: errorOf(invalid('the schedule is not valid', problems)) };
   }
   const { settings, paused, input } = schedule;
+  const problem = inputProblem(input, `/${place}/${settings.run ? 'run' : 'task'}/input`);
+  if (problem !== undefined) return { id, error: errorOf(problem) };
   const ifRevision = op === 'patch' ? { ifRevision: state.schedules.table.revision[slot] } : {};
   return { made: { name: id, settings, paused, ...ifRevision }, input };
+}
+
+const scratch = new PayloadScratch();
+
+/** Why an input cannot be stored. */
+function inputProblem(input: unknown, path: string): SluiceError | undefined {
+  try {
+    scratch.begin(() => path, false);
+    scratch.add(input);
+    return undefined;
+  } catch (cause) {
+    if (cause instanceof SluiceError) return cause;
+    throw cause;
+  }
 }
 
 function errorOf({ code, message, details }: SluiceError): object {

@@ -1,11 +1,23 @@
-import { nameOf, type ReadonlyState, type Slot, scheduleStateOf, viewSchedule } from '@sluice/core';
+import {
+  nameOf,
+  type ReadonlyState,
+  type ScheduleSettings,
+  type Slot,
+  scheduleStateOf,
+  settingsOf,
+  viewSchedule,
+} from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { LIMITS, type ScheduleListQuery, type ScheduleView, scheduleTime } from '@sluice/protocol';
 import { badCursor, cursorText, pageJson } from '../answers/pages.ts';
 import { UTF8 } from '../base/utf8.ts';
 
-/** Schedules that one turn looks at. */
+/** Schedules, and bytes of them, that one turn looks at. */
 const PER_TURN = 1000;
+const BYTES_PER_TURN = 2 ** 20;
+
+/** A page with large inputs is shorter. */
+const PAGE_CHARACTERS_MAX = 4 * 2 ** 20;
 
 interface ScheduleFilter extends Omit<ScheduleListQuery, 'limit' | 'cursor'> {
   readonly tags: Readonly<Record<string, string>>;
@@ -21,6 +33,7 @@ export async function listSchedules(
   let place = cursor === undefined ? 0 : placeIn(cursor);
   let now = 0;
   let isOver = false;
+  let characters = 0;
   while (!isOver && items.length < limit) {
     const turn = await engine.read((state) => {
       now = state.now;
@@ -28,6 +41,8 @@ export async function listSchedules(
     });
     items.push(...turn.found.map((view) => JSON.stringify(view)));
     ({ place, isOver } = turn);
+    characters += turn.found.length === 0 ? 0 : items.slice(-turn.found.length).join('').length;
+    if (characters > PAGE_CHARACTERS_MAX) break;
   }
   return pageJson(items, isOver ? undefined : String(place), { asOf: now, lagMs: 0 });
 }
@@ -59,12 +74,15 @@ function look(
   const index = state.namespaces.find(namespace)?.index;
   const found: ScheduleView[] = [];
   let at = place;
+  let bytes = 0;
   for (let seen = 0; at < table.used && seen < PER_TURN && found.length < limit; at++, seen++) {
+    if (bytes > BYTES_PER_TURN) break;
     const slot = at as Slot;
     if (table.number[slot] === 0 || table.namespace[slot] !== index) continue;
     if (!matchesColumns(state, slot, filter)) continue;
-    const view = viewSchedule(state, slot, UTF8) as ScheduleView;
-    if (matchesView(view, filter)) found.push(view);
+    bytes += table.definitionLength[slot];
+    if (!matchesSettings(settingsOf(state, slot, UTF8), filter)) continue;
+    found.push(viewSchedule(state, slot, UTF8) as ScheduleView);
   }
   return { found, place: at, isOver: at >= table.used };
 }
@@ -82,8 +100,11 @@ function matchesColumns(state: ReadonlyState, slot: Slot, filter: ScheduleFilter
   return filter.q === undefined || nameOf(state, slot, UTF8).includes(filter.q);
 }
 
-function matchesView(view: ScheduleView, { type, workflow, tags }: ScheduleFilter): boolean {
-  if (type !== undefined && view.task?.type !== type) return false;
-  if (workflow !== undefined && view.run?.workflow !== workflow) return false;
-  return Object.entries(tags).every(([name, value]) => view.tags?.[name] === value);
+function matchesSettings(
+  settings: ScheduleSettings,
+  { type, workflow, tags }: ScheduleFilter,
+): boolean {
+  if (type !== undefined && settings.task?.type !== type) return false;
+  if (workflow !== undefined && settings.run?.workflow !== workflow) return false;
+  return Object.entries(tags).every(([name, value]) => settings.tags?.[name] === value);
 }

@@ -156,7 +156,10 @@ export class ScheduleOperations {
     const { engine, admission } = this.parts;
     const type = 'change_schedules';
     const { changes, inputs, by } = order;
-    this.scratch.begin((index) => (changes.length === 1 ? '/input' : `/${index}/input`), false);
+    this.scratch.begin(
+      (index) => `${changes[index].settings?.run ? '/run' : '/task'}/input`,
+      false,
+    );
     for (const input of inputs) this.scratch.add(input);
     admission.command(type);
     const payloads = { inputs: this.scratch.bytes, inputEnds: this.scratch.ends };
@@ -206,7 +209,7 @@ export class ScheduleOperations {
   ): Promise<BackfillAnswer> {
     const { engine, admission } = this.parts;
     const { ratePerSec = 10, dryRun = false } = request;
-    const { from, to } = rangeOf(request);
+    const { from, to } = rangeOf(request, this.parts.clock());
     const type = 'start_backfill';
     admission.command(type);
     const planned = await engine.read((state) =>
@@ -237,11 +240,17 @@ function parsedOrRefused(body: unknown): ParsedSchedule {
   return schedule;
 }
 
-function rangeOf({ from, to }: BackfillRequest): { from: number; to: number } {
+function rangeOf({ from, to }: BackfillRequest, now: number): { from: number; to: number } {
   const problems = [...timeProblems(from, '/from'), ...timeProblems(to, '/to')];
   const range = { from: scheduleTime(from) ?? 0, to: scheduleTime(to) ?? 0 };
   if (problems.length === 0 && range.from > range.to) {
     problems.push({ path: '/to', problem: 'is before from' });
+  }
+  if (problems.length === 0 && range.to > now) {
+    problems.push({
+      path: '/to',
+      problem: 'is in the future; a backfill is for times that are over',
+    });
   }
   if (problems.length > 0) throw invalid('the backfill is not valid', problems);
   return range;
@@ -257,12 +266,12 @@ function plannedBackfill(
   }
   const settings = settingsOf(state, slot, UTF8);
   const anchor = state.schedules.table.anchor[slot];
-  const all = timesOf(settings, TIME_PORTS.calendar, {
+  const times = timesOf(settings, TIME_PORTS.calendar, {
     after: from - 1,
     anchor,
     count: COUNTED_MAX + 1,
+    until: to,
   });
-  const times = all.filter((time) => time <= to);
   const counted = times.slice(0, COUNTED_MAX);
   return {
     count: counted.length,

@@ -50,7 +50,13 @@ function checkSpec(value: unknown, path: string, problems: ErrorDetail[]): void 
   const { spec } = (value ?? {}) as { readonly spec?: unknown };
   if (typeof spec !== 'object' || spec === null) return;
   const kinds = (Object.keys(SPECS) as (keyof typeof SPECS)[]).filter((kind) => kind in spec);
-  if (kinds.length !== 1) return;
+  if (kinds.length !== 1) {
+    const has = kinds.length === 0 ? 'has none' : `has ${kinds.join(' and ')}`;
+    const todo = kinds.length === 0 ? '' : '; in a patch, set the others to null';
+    const problem = `${has} of cron, everyMs, at and permanent; one is needed${todo}`;
+    problems.push({ path: `${path}/spec`, problem });
+    return;
+  }
   const checker = SPECS[kinds[0]];
   if (!checker.accepts(spec)) problems.push(...checker.problems(spec, `${path}/spec`));
 }

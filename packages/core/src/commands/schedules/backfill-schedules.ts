@@ -10,6 +10,9 @@ import { delayFire } from './fire-schedules.ts';
 import { makeWork, type Work } from './make-work.ts';
 import { findSchedule } from './schedule-names.ts';
 
+/** Refusals after which a backfill waits, instead of losing a time. */
+const WAITS: readonly string[] = ['no_room', 'quota_exceeded'];
+
 /** Each of them is checked whenever time advances. */
 const BACKFILLS_MAX = 100;
 
@@ -39,7 +42,9 @@ export function decideStartBackfill(
   command: StartBackfill,
 ): StartBackfillReply {
   const { state, emit, events, calendar, runWork } = decision;
-  const { namespace, name, from, to, by } = command;
+  const { namespace, name, from, by } = command;
+  // Times to come are for the schedule itself.
+  const to = Math.min(command.to, decision.now);
   const { table, backfills } = state.schedules;
   const slot = findSchedule(decision, namespace, name);
   if (slot === NO_SLOT) return { rejection: 'schedule_not_found', backfill: 0 };
@@ -101,8 +106,8 @@ function step(decision: Decision, number: number, backfill: Backfill): void {
   const { schedule: slot, nextTime: scheduledAt } = backfill;
   const settings = settingsOf(state, slot, runWork.utf8);
   const work = makeWork(decision, { slot, settings, scheduledAt });
-  if ('refused' in work && work.refused === 'no_room') {
-    return delayFire(decision, slot, { reason: 'no_room', backfill: number });
+  if ('refused' in work && WAITS.includes(work.refused)) {
+    return delayFire(decision, slot, { reason: work.refused, backfill: number });
   }
   const anchor = state.schedules.table.anchor[slot];
   const following = nextTime(settings, decision.calendar, { after: scheduledAt, anchor });
@@ -135,6 +140,12 @@ function emitStep({ state, emit, events }: Decision, step: Step): void {
   event.replica = 0;
   event.backfill = number;
   emit(event);
+}
+
+/** Ends the backfill of the schedule, if it has one. */
+export function endBackfill(decision: Decision, slot: Slot): void {
+  const backfill = decision.state.schedules.backfills.of(slot);
+  if (backfill !== 0) end(decision, slot, backfill);
 }
 
 function end({ state, emit, events }: Decision, slot: Slot, backfill: number): void {

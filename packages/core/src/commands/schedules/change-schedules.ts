@@ -13,7 +13,8 @@ import {
 import { exceededQuota } from '../../state/quotas.ts';
 import { inputOf, settingsTextOf } from '../../state/schedules/read-schedule.ts';
 import { waitsForEnd } from '../../state/schedules/schedules.ts';
-import { jitterFor } from './fire-schedules.ts';
+import { endBackfill } from './backfill-schedules.ts';
+import { jitterFor, timerFor } from './fire-schedules.ts';
 import { isLive, lastMade } from './make-work.ts';
 import { stopReplicas } from './replicas.ts';
 import { findSchedule } from './schedule-names.ts';
@@ -111,18 +112,23 @@ function store(decision: Decision, found: Slot, put: Put): ScheduleOutcome {
   }
   const refusal = whyRefused(decision, found, put);
   if (refusal !== undefined) return { rejection: refusal, slot: NO_SLOT };
-  const isSameSpec = before !== '' && sameSpec(JSON.parse(before), put.settings);
+  const earlier = before === '' ? undefined : (JSON.parse(before) as ScheduleSettings);
+  const { spec, window, jitterMs } = put.settings;
+  const isSameSpec = isSame(earlier?.spec, spec);
+  const isSameRest = isSame([earlier?.window, earlier?.jitterMs], [window, jitterMs]);
   const slot = found === NO_SLOT ? table.nextFree() : found;
   fill(decision, slot, { put, text, isNew: found === NO_SLOT });
-  const isKept = isSameSpec && wasPaused === put.paused;
+  const isKept = isSameSpec && isSameRest && wasPaused === put.paused;
   fillTimes(decision, slot, { put, isKept, isSameSpec });
   const { nextAt, isBlocked } = event;
   // A pattern without any time, such as 30 February, or a window that is over.
-  if (nextAt === NO_TIME && !isSameSpec && event.replicas === 0 && !isBlocked) {
+  const hasCompleted = isSameSpec && found !== NO_SLOT && table.nextAt[found] === NO_TIME;
+  if (nextAt === NO_TIME && !hasCompleted && event.replicas === 0 && !isBlocked) {
     return { rejection: 'never_fires', slot: NO_SLOT };
   }
   emit(event);
   const hasOtherWork = found !== NO_SLOT && !(isSameWork && isSameTarget(before, put.settings));
+  if (hasOtherWork || !isSameSpec) endBackfill(decision, slot);
   stopReplicas(decision, slot, hasOtherWork || put.paused ? 0 : event.replicas);
   return { change: found === NO_SLOT ? 'created' : 'replaced', slot };
 }
@@ -130,13 +136,12 @@ function store(decision: Decision, found: Slot, put: Put): ScheduleOutcome {
 function hasInput({ state }: Decision, slot: Slot, input: Uint8Array): boolean {
   const { bytes, start, end } = inputOf(state, slot);
   if (end - start !== input.length) return false;
-  return input.every((byte, index) => bytes[start + index] === byte);
+  for (let i = 0; i < input.length; i++) if (bytes[start + i] !== input[i]) return false;
+  return true;
 }
 
-/** A changed window or jitter changes the next time, too. */
-function sameSpec(before: ScheduleSettings, after: ScheduleSettings): boolean {
-  const times = ({ spec, window, jitterMs }: ScheduleSettings) => [spec, window, jitterMs];
-  return JSON.stringify(times(before)) === JSON.stringify(times(after));
+function isSame(before: unknown, after: unknown): boolean {
+  return JSON.stringify(before) === JSON.stringify(after);
 }
 
 function isSameTarget(before: string, { task, run }: ScheduleSettings): boolean {
@@ -152,13 +157,16 @@ function whyRefused(
 ): ScheduleOutcome['rejection'] {
   const { state } = decision;
   const { limits, heldBytes, schedules } = state;
-  if (found !== NO_SLOT) {
-    return heldBytes + input.length > limits.payloadBytesMax ? 'too_many_bytes' : undefined;
-  }
-  if (schedules.table.nextFree() === NO_SLOT) return 'too_many_schedules';
+  const { table } = schedules;
+  const isNew = found === NO_SLOT;
+  if (isNew && table.nextFree() === NO_SLOT) return 'too_many_schedules';
   const bytes = input.length + JSON.stringify(settings).length;
-  if (heldBytes + bytes > limits.payloadBytesMax) return 'too_many_bytes';
-  return exceededQuota(state, namespace, { schedules: 1 }) && 'quota_exceeded';
+  const payloadBytes = bytes - (isNew ? 0 : table.definitionLength[found]);
+  if (payloadBytes > 0 && heldBytes + payloadBytes > limits.payloadBytesMax) {
+    return 'too_many_bytes';
+  }
+  const added = { payloadBytes, schedules: isNew ? 1 : 0 };
+  return exceededQuota(state, namespace, added) && 'quota_exceeded';
 }
 
 function fill(
@@ -211,16 +219,34 @@ function fillTimes(
     event.timerAt = table.timerAt[slot];
     return;
   }
-  const after = 'at' in settings.spec && !isSameSpec ? 0 : now;
-  event.nextAt = nextTime(settings, decision.calendar, { after, anchor: event.anchor });
+  event.nextAt = timeFrom(decision, slot, { settings, anchor: event.anchor, isSameSpec });
   const jitterMs = jitterFor(settings, event.task, event.revision);
-  event.timerAt = event.nextAt === NO_TIME ? 0 : event.nextAt + jitterMs;
+  event.timerAt = timerFor(settings, event.nextAt, jitterMs);
   // The next time of a fixed delay comes with the end of the one that runs.
   if (event.isBlocked && event.wait === WAITS_FOR_DELAY && 'everyMs' in settings.spec) {
     event.delayMs = settings.spec.everyMs + jitterMs;
     event.nextAt = NO_TIME;
     event.timerAt = 0;
   }
+}
+
+interface From {
+  readonly settings: ScheduleSettings;
+  readonly anchor: number;
+  readonly isSameSpec: boolean;
+}
+
+/** The next time from now on. A single time that is over counts as now, and fires once. */
+function timeFrom(
+  { state, now, calendar }: Decision,
+  slot: Slot,
+  { settings, anchor, isSameSpec }: From,
+): number {
+  const { spec, window } = settings;
+  if (!('at' in spec)) return nextTime(settings, calendar, { after: now, anchor });
+  if (isSameSpec) return state.schedules.table.nextAt[slot];
+  const time = nextTime(settings, calendar, { after: 0, anchor });
+  return time === NO_TIME ? NO_TIME : Math.min(Math.max(time, now), window?.to ?? Infinity);
 }
 
 /** Whether the schedule exists and what it made last has not ended. */

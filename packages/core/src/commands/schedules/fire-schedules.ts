@@ -20,16 +20,20 @@ import { startReplica } from './replicas.ts';
 /** When a fire is tried again that found no room. */
 const RETRY_MS = 1000;
 
-/** Fires up to `most` schedules whose time has come; returns how many. */
+/** Bytes of a definition that count as much as another fire. */
+const BYTES_PER_UNIT = 8192;
+
+/** Fires schedules whose time has come, up to `most` units of work; returns the units. */
 export function fireSchedules(decision: Decision, most: number): number {
   const { state, now } = decision;
   let fired = 0;
-  for (; fired < most; fired++) {
+  while (fired < most) {
     const slot = state.schedules.timers.firstDue(now);
     if (slot === NO_SLOT) break;
+    fired += 1 + Math.floor(state.schedules.table.definitionLength[slot] / BYTES_PER_UNIT);
     fire(decision, slot);
   }
-  return fired;
+  return Math.min(fired, most);
 }
 
 function fire(decision: Decision, slot: Slot): void {
@@ -58,8 +62,10 @@ function complete({ state, emit, events }: Decision, slot: Slot): void {
 
 /** Times that had to wait for the end of the last one are late only from that end on. */
 function isMissed({ state, now }: Decision, slot: Slot): boolean {
-  const { nextAt, releasedAt, timerAt } = state.schedules.table;
-  const jittered = Math.min(timerAt[slot], nextAt[slot] + JITTER_MS_MAX);
+  const { nextAt, releasedAt, timerAt, missed } = state.schedules.table;
+  // One that is made up for stays late while it waits for room.
+  const waitsUntil = missed[slot] > 0 ? nextAt[slot] : timerAt[slot];
+  const jittered = Math.min(waitsUntil, nextAt[slot] + JITTER_MS_MAX);
   return now - Math.max(jittered, releasedAt[slot]) > MISFIRE_AFTER_MS;
 }
 
@@ -80,7 +86,8 @@ function fireMissed(decision: Decision, slot: Slot, settings: ScheduleSettings):
   if (policy === 'once') {
     return fireAt(decision, slot, { settings, scheduledAt: latest, after: now, missed: 0 });
   }
-  skip(decision, slot, { settings, reason: 'misfire', scheduledAt: latest, after: now });
+  const due = { settings, scheduledAt: latest, after: now, missed: 0 };
+  skip(decision, slot, { ...due, reason: 'misfire' });
 }
 
 interface Due {
@@ -98,20 +105,18 @@ function fireAt(decision: Decision, slot: Slot, due: Due): void {
   if (settings.overlap === 'skip' && isLive(state, last)) {
     return skip(decision, slot, { ...due, reason: 'overlap' });
   }
-  if (settings.overlap === 'cancelPrevious') cancelMade(decision, slot, last);
   const work = makeWork(decision, { slot, settings, scheduledAt });
-  if ('made' in work) return emitFired(decision, slot, { ...due, cause: 'time', work });
+  if ('made' in work) {
+    if (settings.overlap === 'cancelPrevious') cancelMade(decision, slot, last);
+    return emitFired(decision, slot, { ...due, cause: 'time', work });
+  }
   if (work.refused === 'no_room') return delayFire(decision, slot, { reason: 'no_room' });
   skip(decision, slot, { ...due, reason: work.refused });
 }
 
-function skip(
-  decision: Decision,
-  slot: Slot,
-  due: Omit<Due, 'missed'> & { readonly reason: FireReason },
-): void {
+function skip(decision: Decision, slot: Slot, due: Due & { readonly reason: FireReason }): void {
   const work = { refused: due.reason };
-  emitFired(decision, slot, { ...due, missed: 0, cause: 'time', work });
+  emitFired(decision, slot, { ...due, cause: 'time', work });
 }
 
 /** Tries again soon, because memory is full or a replica was refused. */
@@ -170,7 +175,13 @@ function fillNext(
     return;
   }
   event.nextAt = nextTime(settings, calendar, { after, anchor: anchor[slot] });
-  event.timerAt = event.nextAt === NO_TIME ? 0 : event.nextAt + jitterMs;
+  event.timerAt = timerFor(settings, event.nextAt, jitterMs);
+}
+
+/** Jitter leads to no fire after the window. */
+export function timerFor({ window }: ScheduleSettings, nextAt: number, jitterMs: number): number {
+  if (nextAt === NO_TIME) return 0;
+  return Math.min(nextAt + jitterMs, window?.to ?? Number.POSITIVE_INFINITY);
 }
 
 /** Spreads schedules of the same time. Logged with the fire. */

@@ -16,6 +16,9 @@ import { decideSubmitTasks } from '../tasks/submit-tasks.ts';
 /** How long workers may take to stop what a schedule cancels. */
 const GRACE_MS = 10_000;
 
+/** An input that placeholders make larger than requests may be is refused. */
+const INPUT_BYTES_MAX = 256 * 1024;
+
 /** Tags of what a schedule makes. */
 export const SCHEDULE_TAG = 'sluice.schedule';
 export const SCHEDULED_AT_TAG = 'sluice.scheduledAt';
@@ -37,6 +40,7 @@ export function makeWork(decision: Decision, fire: Fire): Work {
   const { slot, settings } = fire;
   const namespace = namespaceNameOf(state, slot);
   const inputs = inputFor(decision, fire);
+  if (inputs.length > INPUT_BYTES_MAX) return { refused: 'unfit_input' };
   const tags = tagsFor(decision, fire);
   const batch = { now, namespace, inputs, inputEnds: [inputs.length] };
   if (settings.task !== undefined) {

@@ -10,7 +10,7 @@ import {
   waitOf,
 } from '../../schedule/schedule-settings.ts';
 import { settingsOf } from '../../state/schedules/read-schedule.ts';
-import { emitFired, jitterFor } from './fire-schedules.ts';
+import { emitFired, jitterFor, timerFor } from './fire-schedules.ts';
 import { makeWork } from './make-work.ts';
 import { stopReplicas } from './replicas.ts';
 import { findSchedule } from './schedule-names.ts';
@@ -60,7 +60,7 @@ function setPaused(decision: Decision, slot: Slot, paused: boolean): void {
   event.paused = paused;
   event.nextAt = paused ? table.nextAt[slot] : timeAfterPause(decision, slot, settings);
   const jitterMs = jitterFor(settings, event.task, event.revision);
-  event.timerAt = event.nextAt === NO_TIME ? 0 : event.nextAt + jitterMs;
+  event.timerAt = timerFor(settings, event.nextAt, jitterMs);
   emit(event);
   if (paused) stopReplicas(decision, slot, 0);
 }
@@ -72,8 +72,8 @@ function timeAfterPause(
   settings: ScheduleSettings,
 ): number {
   const { nextAt, anchor, isBlocked } = state.schedules.table;
-  if (nextAt[slot] > now || isBlocked[slot] === 1) return nextAt[slot];
-  if (waitOf(settings) === WAITS_FOR_DELAY) return now;
+  if (nextAt[slot] > now) return nextAt[slot];
+  if (waitOf(settings) === WAITS_FOR_DELAY) return isBlocked[slot] === 1 ? nextAt[slot] : now;
   // One that has no time any more has completed; a single time is made up for.
   if (nextAt[slot] === NO_TIME || 'at' in settings.spec) return nextAt[slot];
   return nextTime(settings, calendar, { after: now, anchor: anchor[slot] });

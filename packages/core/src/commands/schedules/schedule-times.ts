@@ -16,19 +16,25 @@ interface Asked {
   readonly after: number;
   readonly anchor: number;
   readonly count: number;
+  /** Later times do not count; at most a century after `after`. */
+  readonly until?: number;
 }
+
+/** A search far into the future would take long, and nobody needs its result. */
+const CENTURY_MS = 3_155_760_000_000;
 
 /** Up to `count` times of a schedule, without jitter. */
 export function timesOf(
   settings: ScheduleSettings,
   calendar: Calendar,
-  { after, anchor, count }: Asked,
+  { after, anchor, count, until = Number.POSITIVE_INFINITY }: Asked,
 ): number[] {
+  const end = Math.min(until, after + CENTURY_MS);
   const times: number[] = [];
   let last = after;
   while (times.length < count) {
     const time = nextTime(settings, calendar, { after: last, anchor });
-    if (time === NO_TIME) break;
+    if (time === NO_TIME || time > end) break;
     times.push(time);
     last = time;
   }
@@ -46,6 +52,7 @@ export function nextTimes(
   const settings = settingsOf(state, slot, utf8);
   const next = nextAt[slot];
   if (after === undefined && next === NO_TIME) return [];
+  if ('at' in settings.spec) return next > (after ?? 0) ? [next] : [];
   const start = after ?? next - 1;
   // The times of a fixed delay are those that it would have if its tasks took no time.
   const first = isDelay(settings) ? next : anchor[slot];

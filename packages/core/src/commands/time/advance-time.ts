@@ -69,7 +69,7 @@ export function decideAdvanceTime(decision: Decision, command: AdvanceTime): Adv
   const most = Math.min(FIRES_PER_COMMAND, TIMERS_PER_COMMAND - fired);
   let fires = fireSchedules(decision, most);
   fires += backfillDue(decision, most - fires);
-  return { more: fires === most || fired + fires === TIMERS_PER_COMMAND };
+  return { more: fires >= most || fired + fires === TIMERS_PER_COMMAND };
 }
 
 interface Draw {

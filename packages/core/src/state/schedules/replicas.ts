@@ -53,9 +53,15 @@ export class Replicas implements ReplicasReader {
     while (replicas.length < count) {
       replicas.push({ made: 0, madeAt: 0, isRun: false, startAt: at, failures: 0 });
     }
-    for (const replica of replicas) if (replica.made === 0) replica.startAt = at;
     this.bySchedule.set(schedule, replicas);
     this.trim(schedule, count);
+  }
+
+  /** Those that do not run may start at once: the schedule was resumed. */
+  release(schedule: Slot, at: number): void {
+    for (const replica of this.bySchedule.get(schedule) ?? []) {
+      if (replica.made === 0) replica.startAt = at;
+    }
   }
 
   start(

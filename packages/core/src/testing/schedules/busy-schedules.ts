@@ -13,7 +13,7 @@ export function busySchedules(partition: TestPartition): void {
   partition.advance();
   schedules.pause('rate');
   schedules.remove('gone');
-  const range = { from: partition.now + 5000, to: partition.now + 7000, ratePerSec: 1 };
+  const range = { from: partition.now - 5000, to: partition.now, ratePerSec: 1 };
   partition.operate<StartBackfill>({ type: 'start_backfill', name: 'rate', ...range });
   partition.operate<EndBackfill>({ type: 'end_backfill', name: 'rate' });
 }

@@ -162,9 +162,8 @@ export class InProcessSchedules implements SchedulePort {
     const [from, to] = [scheduleTime(request.from) ?? 0, scheduleTime(request.to) ?? 0];
     const { ratePerSec = 10, dryRun = false } = request;
     const anchor = this.state.schedules.table.anchor[slot];
-    const asked = { after: from - 1, anchor, count: COUNTED_MAX + 1 };
-    const all = timesOf(settingsOf(this.state, slot, UTF8), PORTS.calendar, asked);
-    const times = all.filter((time) => time <= to);
+    const asked = { after: from - 1, anchor, count: COUNTED_MAX + 1, until: to };
+    const times = timesOf(settingsOf(this.state, slot, UTF8), PORTS.calendar, asked);
     const order = { name: id, from, to, ratePerSec };
     if (!dryRun) {
       const command = { type: 'start_backfill', namespace, ...order } as const;

@@ -1,0 +1,187 @@
+import { beforeEach, expect, test } from 'vitest';
+import { TEST_CALENDAR, TestSchedules } from '../../testing/schedules/test-schedules.ts';
+import { TestPartition } from '../../testing/test-partition.ts';
+import type { StartBackfill } from './backfill-schedules.ts';
+
+/** Sequences that once lost, doubled or delayed a fire, or took too much. */
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+let partition: TestPartition;
+let schedules: TestSchedules;
+
+function setUp(limits: ConstructorParameters<typeof TestPartition>[0] = {}): void {
+  partition = new TestPartition(limits, { calendar: TEST_CALENDAR });
+  schedules = new TestSchedules(partition);
+}
+
+beforeEach(() => setUp());
+
+const rate = (everyMs: number) => ({ spec: { everyMs, mode: 'fixedRate' } }) as const;
+
+test('a schedule that was permanent goes on after the end of what it made', () => {
+  const session = schedules.work();
+  schedules.put('a', { spec: { permanent: true, replicas: 1 } });
+  schedules.pass(1);
+  const old = partition.leasesOf(session);
+  schedules.put('a', { ...rate(SECOND), overlap: 'queue' });
+  schedules.pass(SECOND);
+
+  for (const lease of partition.leasesOf(session)) {
+    if (!old.includes(lease)) partition.report(session, { lease, kind: 'succeeded' });
+  }
+
+  expect(schedules.get('a')).toMatchObject({ isBlocked: false, hasTimer: true });
+  schedules.isReplayed();
+});
+
+test('misfireMax also bounds times that make nothing', () => {
+  schedules.work();
+  schedules.put('a', { ...rate(100), misfire: 'all', misfireMax: 3, overlap: 'skip' });
+  schedules.pass(100);
+  schedules.outage(HOUR);
+  const { skips } = partition.state.schedules.table;
+  expect(skips[schedules.slotOf('a')]).toBeLessThan(110);
+  schedules.isReplayed();
+});
+
+test('a single time that has fired stays fired, whatever else changes', () => {
+  const at = partition.now + SECOND;
+  schedules.put('a', { spec: { at } });
+  schedules.pass(2 * SECOND);
+  schedules.put('a', { spec: { at }, jitterMs: 5 });
+  schedules.put('a', { spec: { at }, window: { to: partition.now + HOUR } });
+  schedules.pass(HOUR);
+  expect(schedules.get('a').fires).toBe(1);
+});
+
+test('a single time that passes during a pause is made up for, also after a put', () => {
+  const at = partition.now + SECOND;
+  schedules.put('a', { spec: { at }, paused: true });
+  schedules.pass(MINUTE);
+  schedules.put('a', { spec: { at } });
+  schedules.pass(SECOND);
+  expect(schedules.get('a').fires).toBe(1);
+});
+
+test('a single time in the past fires once, also with misfire skip', () => {
+  schedules.put('a', { spec: { at: 5 }, misfire: 'skip' });
+  schedules.pass(SECOND);
+  expect(schedules.get('a')).toMatchObject({ fires: 1, nextAt: 0 });
+});
+
+test('another jitter or window leaves a fixed rate in its phase', () => {
+  schedules.put('a', rate(HOUR));
+  const { nextAt } = schedules.get('a');
+  schedules.pass(30 * MINUTE);
+  schedules.put('a', { ...rate(HOUR), jitterMs: 1 });
+  expect(schedules.get('a').nextAt).toBe(nextAt);
+});
+
+test('times of a pause do not count for a schedule that waits for its last one', () => {
+  const session = schedules.work();
+  schedules.put('a', { ...rate(MINUTE), overlap: 'queue' });
+  schedules.pass(MINUTE);
+  schedules.pause('a');
+  schedules.pass(HOUR);
+  schedules.pause('a', false);
+  for (let i = 0; i < 5; i++) {
+    schedules.finish(session);
+    partition.advance();
+  }
+  expect(schedules.get('a').fires).toBe(1);
+  schedules.isReplayed();
+});
+
+test('jitter leads to no fire after the window', () => {
+  const window = { to: partition.now + 2 * MINUTE };
+  for (let n = 0; n < 10; n++) {
+    schedules.put(`s${n}`, { ...rate(MINUTE), jitterMs: 50 * SECOND, window });
+  }
+  schedules.passUntil(window.to);
+  const { count } = partition.state.tasks;
+  schedules.pass(HOUR);
+  expect([count, partition.state.tasks.count]).toEqual([20, 20]);
+});
+
+test('a backfill is for times that are over, and waits for room in the quota', () => {
+  const quotas = {
+    tasksMax: 2,
+    payloadBytesMax: 10_000,
+    dedupeKeysMax: 10,
+    taskTypesMax: 10,
+    shapesMax: 10,
+    sessionsMax: 10,
+    schedulesMax: 10,
+  };
+  setUp({ quotas });
+  const session = schedules.work();
+  schedules.put('a', { ...rate(SECOND), paused: true });
+  partition.now += 10 * SECOND;
+  const range = { from: partition.now - 4 * SECOND, to: partition.now + HOUR, ratePerSec: 100 };
+  partition.operate<StartBackfill>({ type: 'start_backfill', name: 'a', ...range });
+  for (let i = 0; i < 10; i++) {
+    schedules.pass(2 * SECOND);
+    schedules.finish(session);
+  }
+  expect(schedules.get('a').fires).toBe(5);
+  expect(partition.state.schedules.backfills.size).toBe(0);
+  schedules.isReplayed();
+});
+
+test('another task ends a backfill', () => {
+  schedules.put('a', { ...rate(SECOND), paused: true });
+  partition.now += MINUTE;
+  const range = { from: 0, to: partition.now, ratePerSec: 0.01 };
+  partition.operate<StartBackfill>({ type: 'start_backfill', name: 'a', ...range });
+  schedules.put('a', { ...rate(SECOND), paused: true, type: 'other' });
+  expect(partition.state.schedules.backfills.size).toBe(0);
+});
+
+test('the last one is cancelled only when there is room for the next one', () => {
+  setUp({ tasksMax: 1, finishedTasksMax: 0 });
+  schedules.put('a', { ...rate(MINUTE), overlap: 'cancelPrevious' });
+  schedules.pass(2 * MINUTE + SECOND);
+  expect(partition.task(2).state).toBe('queued');
+});
+
+test('schedules count in the quota of bytes, and a smaller one always fits', () => {
+  const quotas = {
+    tasksMax: 10,
+    payloadBytesMax: 1000,
+    dedupeKeysMax: 10,
+    taskTypesMax: 10,
+    shapesMax: 10,
+    sessionsMax: 10,
+    schedulesMax: 10,
+  };
+  setUp({ quotas });
+  const large = JSON.stringify('x'.repeat(800));
+  expect(schedules.put('a', { ...rate(MINUTE), input: large }).change).toBe('created');
+  expect(schedules.put('b', { ...rate(MINUTE), input: large }).rejection).toBe('quota_exceeded');
+  expect(schedules.put('a', { ...rate(MINUTE), paused: true }).change).toBe('replaced');
+  expect(schedules.put('b', { ...rate(MINUTE), input: '"x"' }).change).toBe('created');
+  schedules.remove('a');
+  schedules.remove('b');
+  expect(partition.state.namespaces.find('default')).toBeUndefined();
+});
+
+test('placeholders that make an input too large are a reason, not a task', () => {
+  const input = JSON.stringify('{{scheduledAt}}'.repeat(12_000));
+  setUp({ payloadBytesMax: 2 ** 22, arenaChunkBytes: 2 ** 20 });
+  schedules.put('a', { ...rate(MINUTE), input });
+  schedules.pass(MINUTE);
+  expect(schedules.get('a')).toMatchObject({ fires: 0, reason: 'unfit_input' });
+});
+
+test('a change of anything else keeps the backoff of a replica', () => {
+  const session = schedules.work();
+  schedules.put('a', { spec: { permanent: true, replicas: 1 } });
+  partition.advance();
+  schedules.finish(session, 'failed');
+  schedules.put('a', { spec: { permanent: true, replicas: 1 }, tags: { a: 'b' } });
+  partition.advance();
+  expect(partition.state.schedules.replicas.liveOf(schedules.slotOf('a'))).toBe(0);
+});
