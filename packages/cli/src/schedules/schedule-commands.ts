@@ -174,7 +174,7 @@ const previewSchedule = defineCommand({
   summary: 'List the next times of a schedule, in its time zone and in UTC',
   args: ['ID'],
   flags: {
-    count: { value: 'N', short: 'n', help: 'number of times, up to 1000 (default 10)' },
+    count: { value: 'N', short: 'n', help: 'number of times, up to 100 (default 10)' },
     after: { value: 'TIME', help: 'times after this one (ISO 8601; default: now)' },
     ...SERVER_FLAGS,
   },

@@ -3,6 +3,7 @@ import {
   NO_SLOT,
   type ReadonlyState,
   type ScheduleChange,
+  type Slot,
   shownSettings,
 } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
@@ -95,6 +96,14 @@ type Prepared = Result | Ready;
 /** Bytes of schedules that one turn reads. */
 const BYTES_PER_TURN = 2 ** 20;
 
+/** To stop a replica takes as long as to read this many bytes. */
+const BYTES_PER_REPLICA = 8192;
+
+function costOf({ schedules }: ReadonlyState, slot: Slot): number {
+  const { definitionLength, replicas } = schedules.table;
+  return definitionLength[slot] + replicas[slot] * BYTES_PER_REPLICA;
+}
+
 /** Prepares items until they are too large for one turn. */
 function prepareSome(
   state: ReadonlyState,
@@ -106,7 +115,7 @@ function prepareSome(
   for (const item of part) {
     if (bytes > BYTES_PER_TURN) break;
     const slot = findSchedule(state, namespace, item.id);
-    if (slot !== NO_SLOT) bytes += state.schedules.table.definitionLength[slot];
+    if (slot !== NO_SLOT) bytes += costOf(state, slot);
     prepared.push(prepare(state, namespace, item, first + prepared.length));
   }
   return prepared;
