@@ -10,9 +10,12 @@ const sequences = fc.array(fc.tuple(actions, passedMs), {
   size: 'max',
 });
 
-/** Rounds of random sequences: at least ROUNDS_MIN, and more until everything was covered. */
+/**
+ * Rounds of random sequences: at least ROUNDS_MIN, and more until everything was covered. The
+ * rarest situation occurs in one round of ten.
+ */
 const ROUNDS_MIN = 3;
-const ROUNDS_MAX = 30;
+const ROUNDS_MAX = 150;
 const RUNS_PER_ROUND = 100;
 
 test('a partition does what its model says and comes back whole from its log and snapshots', () => {
@@ -26,7 +29,7 @@ test('a partition does what its model says and comes back whole from its log and
   }
 
   expect(missing()).toEqual([]);
-}, 120_000);
+}, 600_000);
 
 /** One random run of a partition with checks after every step; records what it covered. */
 function live(steps: readonly [Action, number][], seen: Set<string>): void {
