@@ -94,7 +94,8 @@ test('settings that are each fine are refused where they do not go together', ()
 
   const problems = problemsOf({
     file: file(text),
-    flags: { host: '192.0.2.7' },
+    // The folder of a server that was started here may exist.
+    flags: { host: '192.0.2.7', data: 'new-folder' },
     env: { SLUICE_HTTP_REQUEST_TIMEOUT_MS: '100' },
   });
 
@@ -173,7 +174,8 @@ test.each(['0.0.0.0', '::', '10.0.0.1', 'example.com', '127.0.0.1.example.com'])
 test.each(['0.0.0.0', '::', '[::]', '0:0:0:0:0:0:0:0'])(
   '%s is every address, so the names of the server must be listed',
   (host) => {
-    const [problem, ...others] = problemsOf({ flags: { host, insecure: true } });
+    const flags = { host, insecure: true, data: 'new-folder' };
+    const [problem, ...others] = problemsOf({ flags });
 
     expect(problem).toContain('must be listed, for example: --allowed-hosts ');
     expect(problem.endsWith(hostname())).toBe(true);
