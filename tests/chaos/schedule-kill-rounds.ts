@@ -37,7 +37,7 @@ async function call(url: string, path: string, body?: object) {
   return (await answer.json()) as never;
 }
 
-/** Puts the schedules, of which each begins at its own millisecond. */
+/** Puts the schedules. Their first times are spread over a second. */
 async function putAll(url: string, startAt: number): Promise<void> {
   const changes = Array.from({ length: count }, (_, n) => ({
     op: 'put',

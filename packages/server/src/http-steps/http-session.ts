@@ -189,7 +189,7 @@ function isForGood(cause: unknown): cause is SluiceError {
 
 const FOR_GOOD: readonly string[] = ['invalid_request', 'payload_too_large'];
 
-/** What is reported in place of an answer that is not taken. */
+/** The report that replaces a refused answer. */
 function refused({ lease, startedAt }: Report, { message }: SluiceError): object {
   const error = {
     message: `the answer cannot be kept: ${message}`.slice(0, MESSAGE_MAX),

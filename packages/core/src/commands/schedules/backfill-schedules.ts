@@ -3,10 +3,9 @@ import { audit } from '../../decision/audit.ts';
 import type { Authored, Timed } from '../../decision/command-fields.ts';
 import type { Decision } from '../../decision/decision.ts';
 import { NO_TIME, nextTime } from '../../schedule/fire-times.ts';
-import { FIRE_CAUSES, FIRE_REASONS } from '../../schedule/schedule-settings.ts';
 import type { Backfill } from '../../state/schedules/backfills.ts';
 import { settingsOf } from '../../state/schedules/read-schedule.ts';
-import { delayFire } from './fire-schedules.ts';
+import { delayFire, fillFired } from './fire-events.ts';
 import { makeWork, type Work } from './make-work.ts';
 import { findSchedule } from './schedule-names.ts';
 
@@ -123,23 +122,12 @@ interface Step {
   readonly work: Work;
 }
 
-function emitStep({ state, emit, events }: Decision, step: Step): void {
+function emitStep(decision: Decision, step: Step): void {
   const { slot, number, scheduledAt, nextAt, work } = step;
-  const event = events.scheduleFired;
-  event.slot = slot;
-  event.task = state.schedules.table.number[slot] as TaskNumber;
-  event.cause = FIRE_CAUSES.indexOf('backfill');
-  event.reason = 'refused' in work ? FIRE_REASONS.indexOf(work.refused) : 0;
-  event.scheduledAt = scheduledAt;
-  event.made = 'made' in work ? work.made : 0;
-  event.isRun = 'made' in work && work.isRun;
+  const event = fillFired(decision, slot, { cause: 'backfill', work, scheduledAt });
   event.nextAt = nextAt;
-  event.timerAt = 0;
-  event.delayMs = 0;
-  event.missed = 0;
-  event.replica = 0;
   event.backfill = number;
-  emit(event);
+  decision.emit(event);
 }
 
 /** Ends the backfill of the schedule, if it has one. */

@@ -2,8 +2,6 @@ import { NO_SLOT, type Slot, type TaskNumber } from '../../base/ids.ts';
 import type { Decision } from '../../decision/decision.ts';
 import { latestTime, NO_TIME, nextTime } from '../../schedule/fire-times.ts';
 import {
-  FIRE_CAUSES,
-  FIRE_REASONS,
   type FireCause,
   type FireReason,
   MISFIRE_AFTER_MS,
@@ -14,11 +12,9 @@ import {
 } from '../../schedule/schedule-settings.ts';
 import { settingsOf } from '../../state/schedules/read-schedule.ts';
 import { jitterOf } from '../../task/retry-policy.ts';
+import { delayFire, fillFired } from './fire-events.ts';
 import { cancelMade, isLive, lastMade, makeWork, type Work } from './make-work.ts';
 import { startReplica } from './replicas.ts';
-
-/** When a fire is tried again that found no room. */
-const RETRY_MS = 1000;
 
 /** Bytes of a definition that count as much as another fire. */
 const BYTES_PER_UNIT = 8192;
@@ -119,43 +115,17 @@ function skip(decision: Decision, slot: Slot, due: Due & { readonly reason: Fire
   emitFired(decision, slot, { ...due, cause: 'time', work });
 }
 
-/** Tries again soon, because memory is full or a replica was refused. */
-export function delayFire(
-  { state, emit, events, now }: Decision,
-  slot: Slot,
-  { reason, backfill = 0 }: { readonly reason: FireReason; readonly backfill?: number },
-): void {
-  const event = events.scheduleDelayed;
-  event.slot = slot;
-  event.task = state.schedules.table.number[slot] as TaskNumber;
-  event.reason = FIRE_REASONS.indexOf(reason);
-  event.timerAt = now + RETRY_MS;
-  event.backfill = backfill;
-  emit(event);
-}
-
 /** A fire by the clock or by a person. */
 export function emitFired(
   decision: Decision,
   slot: Slot,
   fired: Due & { readonly cause: FireCause; readonly work: Work },
 ): void {
-  const { state, emit, events } = decision;
-  const { settings, cause, work, scheduledAt } = fired;
-  const event = events.scheduleFired;
-  event.slot = slot;
-  event.task = state.schedules.table.number[slot] as TaskNumber;
-  event.cause = FIRE_CAUSES.indexOf(cause);
-  event.reason = 'refused' in work ? FIRE_REASONS.indexOf(work.refused) : 0;
-  event.scheduledAt = scheduledAt;
-  event.made = 'made' in work ? work.made : 0;
-  event.isRun = 'made' in work && work.isRun;
-  event.delayMs = 0;
-  event.missed = fired.missed;
-  event.replica = 0;
-  event.backfill = 0;
-  fillNext(decision, slot, { settings, after: fired.after, hasMade: 'made' in work });
-  emit(event);
+  const { settings, after, missed, work } = fired;
+  const event = fillFired(decision, slot, fired);
+  event.missed = missed;
+  fillNext(decision, slot, { settings, after, hasMade: 'made' in work });
+  decision.emit(event);
 }
 
 /** The next time, unless it depends on the end of what was made. */

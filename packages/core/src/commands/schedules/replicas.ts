@@ -1,44 +1,18 @@
-import type { Slot, TaskNumber } from '../../base/ids.ts';
+import type { Slot } from '../../base/ids.ts';
 import type { Decision } from '../../decision/decision.ts';
-import {
-  FIRE_CAUSES,
-  FIRE_REASONS,
-  type ScheduleSettings,
-} from '../../schedule/schedule-settings.ts';
+import type { ScheduleSettings } from '../../schedule/schedule-settings.ts';
+import { delayFire, fillFired } from './fire-events.ts';
 import { cancelMade, makeWork } from './make-work.ts';
-
-/** When a replica that was refused is tried again. */
-const RETRY_MS = 1000;
 
 /** Starts the replica that is due. */
 export function startReplica(decision: Decision, slot: Slot, settings: ScheduleSettings): void {
-  const { state, emit, events, now } = decision;
-  const { table, replicas } = state.schedules;
-  const place = replicas.of(slot).findIndex(({ made, startAt }) => made === 0 && startAt <= now);
+  const { state, emit, now } = decision;
+  const replicas = state.schedules.replicas.of(slot);
+  const place = replicas.findIndex(({ made, startAt }) => made === 0 && startAt <= now);
   const work = makeWork(decision, { slot, settings, scheduledAt: now });
-  if ('refused' in work) {
-    const event = events.scheduleDelayed;
-    event.slot = slot;
-    event.task = table.number[slot] as TaskNumber;
-    event.reason = FIRE_REASONS.indexOf(work.refused);
-    event.timerAt = now + RETRY_MS;
-    event.backfill = 0;
-    return emit(event);
-  }
-  const event = events.scheduleFired;
-  event.slot = slot;
-  event.task = table.number[slot] as TaskNumber;
-  event.cause = FIRE_CAUSES.indexOf('replica');
-  event.reason = 0;
-  event.scheduledAt = now;
-  event.made = work.made;
-  event.isRun = work.isRun;
-  event.nextAt = 0;
-  event.timerAt = 0;
-  event.delayMs = 0;
-  event.missed = 0;
+  if ('refused' in work) return delayFire(decision, slot, { reason: work.refused });
+  const event = fillFired(decision, slot, { cause: 'replica', work, scheduledAt: now });
   event.replica = place + 1;
-  event.backfill = 0;
   emit(event);
 }
 

@@ -157,7 +157,7 @@ test('a rerun gives one branch another input', () => {
   isSound();
 });
 
-test('a fork of workflows takes no room for tasks of its own', () => {
+test('a fork of workflows reserves no room for tasks', () => {
   const run = startFork({ forkTaskWorkflow: 'empty', forkTaskInputs: [1, 2, 3] });
   // There is no such workflow: every branch fails, and nothing stays promised.
   expect(runs.run(run)).toMatchObject({ state: 'failed', reason: 'workflow_not_found' });
