@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+
 /** Adds up what `npm test` ran: the stages before vitest count as one test each. */
 
 export interface StageResult {
@@ -8,10 +10,18 @@ export interface StageResult {
 /** The part of vitest's JSON report that is counted. */
 export interface VitestReport {
   readonly testResults: readonly {
+    /** The path of the file. */
+    readonly name: string;
     readonly status: string;
-    readonly assertionResults: readonly { readonly status: string }[];
+    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
   }[];
 }
+
+/** Tests with real processes and a real clock: a starved machine can fail them. */
+const REAL_TIME = ['tests/e2e', 'tests/chaos', 'tests/counters', 'tests/memory'];
+
+/** More failed files than this are no chance. */
+const REPEATED_FILES_MAX = 3;
 
 interface Counts {
   readonly passed: number;
@@ -35,6 +45,34 @@ export function countRun(run: TestRun): Counts {
     failed: vitest.failed + run.stages.length - stagesPassed,
     skipped: vitest.skipped,
   };
+}
+
+/**
+ * The files to run once more. None if a test without processes failed too, because chance is no
+ * excuse for that one.
+ */
+export function filesToRepeat({ testResults }: VitestReport, root: string): string[] {
+  const folders = REAL_TIME.map((folder) => join(root, folder, '/'));
+  const files = testResults.filter(({ status }) => status === 'failed').map(({ name }) => name);
+  if (files.length > REPEATED_FILES_MAX) return [];
+  const isRealTime = (file: string) => folders.some((folder) => file.startsWith(folder));
+  return files.every(isRealTime) ? files : [];
+}
+
+/** Names of the tests that failed, and of the files that failed as a whole. */
+export function failedTests({ testResults }: VitestReport): string[] {
+  return testResults.flatMap((file) => {
+    if (isBroken(file)) return [file.name];
+    const failed = file.assertionResults.filter(({ status }) => status === 'failed');
+    return failed.map(({ fullName }) => fullName);
+  });
+}
+
+/** `first` with the files of `second` in place of its own. */
+export function replaceFiles(first: VitestReport, second: VitestReport): VitestReport {
+  const again = new Set(second.testResults.map(({ name }) => name));
+  const others = first.testResults.filter(({ name }) => !again.has(name));
+  return { testResults: [...others, ...second.testResults] };
 }
 
 export function formatCounts({ passed, failed, skipped }: Counts): string {
