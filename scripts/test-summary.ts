@@ -1,5 +1,3 @@
-import { join } from 'node:path';
-
 /** Adds up what `npm test` ran: the stages before vitest count as one test each. */
 
 export interface StageResult {
@@ -16,9 +14,6 @@ export interface VitestReport {
     readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
   }[];
 }
-
-/** Tests with real processes and a real clock: a starved machine can fail them. */
-const REAL_TIME = ['tests/e2e', 'tests/chaos', 'tests/counters', 'tests/memory'];
 
 /** More failed files than this are no chance. */
 const REPEATED_FILES_MAX = 3;
@@ -47,16 +42,10 @@ export function countRun(run: TestRun): Counts {
   };
 }
 
-/**
- * The files to run once more. None if a test without processes failed too, because chance is no
- * excuse for that one.
- */
-export function filesToRepeat({ testResults }: VitestReport, root: string): string[] {
-  const folders = REAL_TIME.map((folder) => join(root, folder, '/'));
+/** The files to run once more: what fails for another reason than chance fails again. */
+export function filesToRepeat({ testResults }: VitestReport): string[] {
   const files = testResults.filter(({ status }) => status === 'failed').map(({ name }) => name);
-  if (files.length > REPEATED_FILES_MAX) return [];
-  const isRealTime = (file: string) => folders.some((folder) => file.startsWith(folder));
-  return files.every(isRealTime) ? files : [];
+  return files.length > REPEATED_FILES_MAX ? [] : files;
 }
 
 /** Names of the tests that failed, and of the files that failed as a whole. */

@@ -75,23 +75,18 @@ test('the last line names the skipped tests only if there are any', () => {
   expect(formatCounts({ passed: 3, failed: 1, skipped: 2 })).toBe('3 passed, 1 failed, 2 skipped');
 });
 
-test('failed files with real processes run once more', () => {
+test('failed files run once more', () => {
   const report = reportOf(['passed'], ['failed', 'passed'], ['failed']);
 
-  expect(filesToRepeat(report, '/project')).toEqual([
+  expect(filesToRepeat(report)).toEqual([
     '/project/tests/e2e/1.test.ts',
     '/project/tests/e2e/2.test.ts',
   ]);
   expect(failedTests(report)).toEqual(['test 1.0', 'test 2.0']);
 });
 
-test('nothing runs again after a failure without processes, or after many failures', () => {
-  const [file] = reportOf(['failed']).testResults;
-  if (file === undefined) throw new Error('a report has a file');
-  const unit = { ...file, name: '/project/packages/core/src/a.test.ts' };
-
-  expect(filesToRepeat({ testResults: [file, unit] }, '/project')).toEqual([]);
-  expect(filesToRepeat(reportOf(...Array(4).fill(['failed'])), '/project')).toEqual([]);
+test('nothing runs again after many failures', () => {
+  expect(filesToRepeat(reportOf(...Array(4).fill(['failed'])))).toEqual([]);
 });
 
 test('a file that ran again counts once, as it ended then', () => {
