@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Agent } from '../../packages/agent/src/agent.ts';
+import { Sluice } from '../../packages/sdk/src/index.ts';
 import { ServerProcess } from '../support/server-process.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { ApiClient } from './api-client.ts';
@@ -224,6 +225,19 @@ test('what an agent does not allow is refused with a reason', async () => {
 
   expect(root).toMatchObject({ state: 'failed', attempt: 1, error: { code: 'root_not_allowed' } });
   expect(nobodyThere).toMatchObject({ state: 'failed', error: { code: 'no_such_user' } });
+});
+
+test('the SDK submits commands and has their output', async () => {
+  const sluice = new Sluice({ url: server.url });
+  const told = await sluice.exec<{ q: number }>(['sh', '-c', 'cat "$SLUICE_INPUT"'], {
+    input: { q: 7 },
+    retry: { maxAttempts: 1 },
+  });
+  const failed = await sluice.exec({ command: ['false'] }, { retry: { maxAttempts: 1 } });
+
+  expect(await told.result()).toEqual({ q: 7 });
+  await expect(failed.result()).rejects.toThrow("'false' exited with 1");
+  await sluice.close();
 });
 
 test('many short commands leave no folder, no group and no descriptor behind', async () => {
