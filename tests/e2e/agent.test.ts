@@ -227,6 +227,39 @@ test('what an agent does not allow is refused with a reason', async () => {
   expect(nobodyThere).toMatchObject({ state: 'failed', error: { code: 'no_such_user' } });
 });
 
+test('steps of a workflow run commands, with values of earlier steps', async () => {
+  const tasks = [
+    {
+      taskReferenceName: 'count',
+      type: 'SIMPLE',
+      exec: { command: ['sh', '-c', 'echo "{\\"n\\": $(wc -c < "$SLUICE_INPUT")}"'] },
+      inputParameters: { text: '${workflow.input.text}' },
+    },
+    {
+      taskReferenceName: 'say',
+      type: 'SIMPLE',
+      exec: { command: ['echo', 'has', '${count.output.n}'] },
+    },
+  ];
+  const definition = { tasks, outputParameters: { n: '${count.output.n}' } };
+  const put = await api.put('/v1/workflows/count-bytes/versions/1', definition);
+  expect(put.status).toBe(201);
+  const start = { workflow: 'count-bytes', input: { text: 'abc' } };
+  const { body: run } = await api.post(`/v1/runs?waitMs=${WAIT_MS}`, start);
+
+  expect(run).toMatchObject({ status: 'succeeded', output: { n: '{"text":"abc"}'.length } });
+  const { body } = await api.get('/v1/tasks?type=command&limit=1');
+  expect(await linesOf(body.items[0])).toEqual(['has 14']);
+});
+
+test('a step without a command is refused when its workflow is registered', async () => {
+  const step = { taskReferenceName: 'a', type: 'SIMPLE', exec: { image: 'x' } };
+  const { status, body } = await api.put('/v1/workflows/odd/versions/1', { tasks: [step] });
+
+  expect(status).toBe(400);
+  expect(JSON.stringify(body)).toContain('/tasks/0/exec/command');
+});
+
 test('the SDK submits commands and has their output', async () => {
   const sluice = new Sluice({ url: server.url });
   const told = await sluice.exec<{ q: number }>(['sh', '-c', 'cat "$SLUICE_INPUT"'], {
