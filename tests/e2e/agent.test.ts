@@ -164,6 +164,19 @@ test('memory beyond the limit ends the command, with its peak; use is recorded',
   expect(usage.cpuMs).toBeGreaterThan(0);
 });
 
+test('programs that only compute stay within their share of the cores', async () => {
+  const task = await shell(
+    'for i in 1 2; do timeout 3 sh -c "while :; do :; done" & done; wait; true',
+    {},
+    { resources: { cpu: 0.25 } },
+  );
+
+  const { body } = await api.get(`/v1/tasks/${task.id}`);
+  const [{ usage }] = body.attempts;
+  // A share is handed out every tenth of a second, so the first one counts in full.
+  expect(usage.cpuMs).toBeLessThan(usage.wallMs * 0.25 * 1.1 + 100);
+});
+
 test('a fork bomb stays within its processes, and nothing of it is left', async () => {
   const script = 'bomb() { bomb | bomb & }; bomb 2>/dev/null; sleep 1; exit 9';
   const task = await shell(script, { env: { BOMB: 'bomb-8271' } });
