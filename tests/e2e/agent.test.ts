@@ -251,7 +251,10 @@ test('steps of a workflow run commands, with values of earlier steps', async () 
     {
       taskReferenceName: 'say',
       type: 'SIMPLE',
-      exec: { command: ['echo', 'has', '${count.output.n}'] },
+      exec: {
+        command: ['echo', 'has', '${count.output.n}'],
+        env: { KEY: { secret: '${workflow.input.text}' } },
+      },
     },
   ];
   const definition = { tasks, outputParameters: { n: '${count.output.n}' } };
@@ -263,6 +266,9 @@ test('steps of a workflow run commands, with values of earlier steps', async () 
   expect(run).toMatchObject({ status: 'succeeded', output: { n: '{"text":"abc"}'.length } });
   const { body } = await api.get('/v1/tasks?type=command&limit=1');
   expect(await linesOf(body.items[0])).toEqual(['has 14']);
+  const { body: steps } = await api.get(`/v1/runs/${run.id}/steps`);
+  const said = steps.items.find(({ reference }: { reference: string }) => reference === 'say');
+  expect(said.input.exec.env).toEqual({ KEY: { secret: '***' } });
 });
 
 test('a step without a command is refused when its workflow is registered', async () => {

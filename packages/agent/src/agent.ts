@@ -170,11 +170,11 @@ async function cleanUp(groups: ProcessGroups, workFolder: string): Promise<void>
   const attempts = (await readdir(workFolder)).filter((name) => name.startsWith('t_'));
   for (const name of new Set([...attempts, ...(await groups.names())])) {
     const group = groups.open(name);
-    // No process has this number, so only the group itself is ended.
     await killAll(group, NO_LEADER);
     await group.remove().catch(() => undefined);
     await new AttemptFolder(workFolder, name).remove();
   }
 }
 
-const NO_LEADER = 2 ** 22 + 1;
+/** The shell that led the processes is gone, or in the group. */
+const NO_LEADER = 0;
