@@ -6,6 +6,7 @@ import { referenceOf } from './decision/runs/run-place.ts';
 import { describeState } from './testing/describe-state.ts';
 import type { StepDescription } from './testing/runs/describe-runs.ts';
 import { BRANCH_DEFINITION, BRANCH_WORKFLOW } from './testing/runs/model-branches.ts';
+import { rerun, restart, retry } from './testing/runs/model-revival.ts';
 import type { ModelDefinition } from './testing/runs/model-steps.ts';
 import { RandomDefinition, randomOutput } from './testing/runs/random-definition.ts';
 import { RunBlobs } from './testing/runs/run-blobs.ts';
@@ -161,14 +162,35 @@ class RunWorld {
     return all;
   }
 
+  /** Lets the run go on in some way; undefined when it does not. */
+  revive(times: number): string | undefined {
+    if (this.random.next() < 0.4 && this.runAgain()) return 'run again';
+    if (times === 1 && this.retryBelow()) return 'retried below';
+    return this.retry() ? 'retried' : undefined;
+  }
+
   /** What did not succeed is tried again. False when the run has nothing to retry. */
-  retry(): boolean {
+  private retry(): boolean {
     const hasPermissive = JSON.stringify(this.definition).includes('"permissive":true');
     if (hasPermissive || this.runs.revive(this.number, 'retry').rejection !== undefined) {
       return false;
     }
     this.model.now = this.partition.now;
-    this.model.retry();
+    retry(this.model);
+    return true;
+  }
+
+  /** All of it, or a step and what follows it, begins again. False when that is refused. */
+  private runAgain(): boolean {
+    if (JSON.stringify(this.definition).includes('"permissive":true')) return false;
+    const isRestart = this.random.next() < 0.3;
+    const keys = [...this.model.entered.keys()];
+    const key = isRestart ? '' : keys[this.random.between(0, keys.length - 1)];
+    const { rejection } = this.runs.revive(this.number, isRestart ? 'restart' : 'rerun', key);
+    expect(rejection).toBeUndefined();
+    this.model.now = this.partition.now;
+    if (isRestart) restart(this.model);
+    else rerun(this.model, key);
     return true;
   }
 
@@ -176,7 +198,7 @@ class RunWorld {
    * A run below is tried again: those above it that ended because of it wait for it again. False
    * when there is none.
    */
-  retryBelow(): boolean {
+  private retryBelow(): boolean {
     const all = this.followed();
     const ended = all.slice(1).filter(({ model }) => model.endedAs === 'failed');
     const isPlain = !JSON.stringify(this.definition).includes('"permissive":true');
@@ -186,8 +208,8 @@ class RunWorld {
     for (const { model } of all) model.now = this.partition.now;
     const above = this.above(chosen, all);
     // From below: a parent that goes on finds its child going on.
-    chosen.model.retry();
-    for (const { model, key } of above) model.retry(key);
+    retry(chosen.model);
+    for (const { model, key } of above) retry(model, key);
     return true;
   }
 
@@ -349,10 +371,10 @@ test('random definitions run as a naive interpreter says, after every command', 
       for (let n = 0; n < 600 && (!world.isOver || retries < 2); n++) {
         if (world.isOver) {
           retries += 1;
-          const isBelow = retries === 1 && world.retryBelow();
-          if (!isBelow && !world.retry()) break;
+          const how = world.revive(retries);
+          if (how === undefined) break;
           world.drain();
-          met.add(isBelow ? 'retried below' : 'retried');
+          met.add(how);
         }
         world.act();
         world.drain();
@@ -377,6 +399,7 @@ test('random definitions run as a naive interpreter says, after every command', 
       ...ENDS,
       ...ENDS.map((end) => `child ${end}`),
       'retried',
+      'run again',
       // Rare: a child must have decided the end of all runs above it.
       ...(RUNS >= 1000 ? ['retried below'] : []),
       'values in blobs',
