@@ -293,6 +293,9 @@ export class RunModel {
         Object.assign(entered, { state: 'running', child });
         return;
       }
+      case 'CALLBACK':
+        if (step.callback?.wait) entered.state = 'running';
+        return;
       case 'EVENT':
         entered.output = publishedBy(step, input, this.definition);
         return;
