@@ -13,6 +13,9 @@ const STEPS_MAX = [3, 8, 14];
 
 const TOGETHER_MS = 300;
 
+/** Share of outputs that are blobs. */
+const BLOB_RATE = 0.15;
+
 /** Levels of runs that runs start and wait for. */
 const LEVELS = 2;
 
@@ -49,6 +52,7 @@ export const BRANCH: ModelDefinition = {
         runMs: '${workflow.input.runMs}',
         end: '${workflow.input.end}',
         gives: '${workflow.input.gives}',
+        inBlob: '${workflow.input.inBlob}',
       },
     },
   ],
@@ -98,6 +102,7 @@ export function drawRunInput(
       runMs: random.chance(0.4) ? TOGETHER_MS : Math.round(random.logarithmic(1, 4000)),
       end: drawEnd(random),
       gives: randomOutput(seeded),
+      inBlob: random.chance(BLOB_RATE),
     },
   ]);
   return { n, k: randomOutput(seeded), todo: Object.fromEntries(todo) as Todo };
@@ -141,7 +146,7 @@ function withTasks(random: RandomStream, steps: readonly ModelStep[]): ModelStep
 /** What a task is told to do; a dynamic fork tells each of its branches. */
 function told({ taskReferenceName }: ModelStep, branch = ''): Record<string, unknown> {
   const todo = `workflow.input.todo.${taskReferenceName}${branch}`;
-  const names = ['runMs', 'end', 'gives'] as const;
+  const names = ['runMs', 'end', 'gives', 'inBlob'] as const;
   const values = names.map((name) => [name, `\${${todo}.${name}}`]);
   return { n: '${workflow.input.n}', ...Object.fromEntries(values) };
 }

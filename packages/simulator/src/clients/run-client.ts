@@ -20,6 +20,9 @@ const REPEAT_RATE = 0.1;
 /** Share of starts of which a run is cancelled at once. */
 const HASTY_RATE = 0.1;
 
+/** Share of answers after which the client operates on the run that they show. */
+const PROMPT_RATE = 0.5;
+
 /** Number of workflows that the client keeps registered. */
 const WORKFLOWS = 4;
 
@@ -35,7 +38,7 @@ const SKIPPED = /^(s|noop|script|wait|set|http)\d+$/;
 /** Steps that take any input. */
 const REPLACED = /^(s|http|switch)\d+/;
 
-/** Number of tasks of steps that the client remembers. */
+/** Number of tasks of steps, and of runs that runs started, that the client remembers. */
 const TASKS_KNOWN = 10;
 
 interface Workflow {
@@ -51,7 +54,13 @@ interface ShownStep {
 
 interface Shown {
   readonly id: string;
-  readonly steps: readonly { readonly taskId: string | null; readonly reference: string }[];
+  readonly status: string;
+  readonly steps: readonly {
+    readonly taskId: string | null;
+    readonly reference: string;
+    readonly status: string;
+    readonly childRunId: string | null;
+  }[];
 }
 
 /** A client that registers workflows, and starts and cancels runs. */
@@ -66,6 +75,8 @@ export class RunClient {
   private readonly tasks: string[] = [];
   /** Runs and references of steps. */
   private readonly steps: ShownStep[] = [];
+  /** Ids of runs that runs started. */
+  private readonly children: string[] = [];
   /** Whether the workflows that others start are registered. */
   private hasOthers = false;
   /**
@@ -120,8 +131,8 @@ export class RunClient {
     const { random } = this;
     const choice = random.next();
     const place = random.integer(0, WORKFLOWS - 1);
-    if (choice < 0.4) this.start();
-    else if (choice < 0.45) this.cancel(this.runs.pick(random));
+    if (choice < 0.36) this.start();
+    else if (choice < 0.39) this.cancel(this.pick());
     else if (choice < 0.55) this.get();
     else if (choice < 0.6) this.pause();
     else if (choice < 0.7) this.endStep();
@@ -182,14 +193,21 @@ export class RunClient {
     this.ask({ method: 'POST', path: `/v1/runs/${id}/cancel`, body: '' });
   }
 
+  /** The id of a run, or of one that it started. */
+  private pick(): string {
+    const { random, children } = this;
+    const isChild = children.length > 0 && random.chance(0.3);
+    return isChild ? random.pick(children) : this.runs.pick(random);
+  }
+
   private get(): void {
-    this.ask({ method: 'GET', path: `/v1/runs/${this.runs.pick(this.random)}`, body: '' });
+    this.ask({ method: 'GET', path: `/v1/runs/${this.pick()}`, body: '' });
   }
 
   /** Pauses a run, and resumes it some time later. */
   private pause(): void {
     const { random } = this;
-    const id = this.runs.pick(random);
+    const id = this.pick();
     this.ask({ method: 'POST', path: `/v1/runs/${id}/pause`, body: '' });
     this.process.after(random.logarithmic(10, 20_000), () => {
       this.ask({ method: 'POST', path: `/v1/runs/${id}/resume`, body: '' });
@@ -197,12 +215,12 @@ export class RunClient {
   }
 
   /** Completes, fails or skips a step, mostly one that the client saw. */
-  private endStep(): void {
+  private endStep(seen?: ShownStep): void {
     const { random } = this;
     const operation = random.pick(['complete', 'complete', 'fail', 'skip']);
     const isAhead = operation === 'skip' && random.chance(0.7);
-    const { id, reference } =
-      isAhead || this.steps.length === 0 ? this.ahead() : random.pick(this.steps);
+    const isUnknown = isAhead || this.steps.length === 0;
+    const { id, reference } = seen ?? (isUnknown ? this.ahead() : random.pick(this.steps));
     const body = JSON.stringify(randomOutput(new SeededRandom(random.integer(0, 2 ** 31))));
     const path = `/v1/runs/${id}/steps/${reference}/${operation}`;
     this.ask({ method: 'POST', path, body });
@@ -214,15 +232,14 @@ export class RunClient {
     const { tasks } = random.pick(this.workflows).definition;
     const references = flatten(tasks).map((step) => step.taskReferenceName);
     const skipped = references.filter((reference) => SKIPPED.test(reference));
-    return { id: this.runs.pick(random), reference: random.pick(['s1', ...skipped]) };
+    return { id: this.pick(), reference: random.pick(['s1', ...skipped]) };
   }
 
   /** Lets a run go on that ended. */
-  private revive(): void {
+  private revive(id = this.pick()): void {
     const { random } = this;
-    if (!this.revives) return this.get();
+    if (!this.revives) return;
     const operation = random.pick(['retry', 'retry', 'restart', 'rerun']);
-    const id = this.runs.pick(random);
     const seen = this.steps.filter((step) => step.id === id);
     const { reference } = seen.length === 0 ? { reference: 's1' } : random.pick(seen);
     const isReplaced = REPLACED.test(reference) && random.chance(0.5);
@@ -264,13 +281,19 @@ export class RunClient {
   /** An answer that shows a run names the tasks of its steps. */
   private shown({ status, body }: CallAnswer): void {
     if (status >= 300) return;
-    const { id, steps } = JSON.parse(body) as Shown;
-    for (const { taskId, reference } of steps) {
+    const { id, status: state, steps } = JSON.parse(body) as Shown;
+    for (const { taskId, reference, childRunId } of steps) {
       if (taskId !== null) this.tasks.push(taskId);
+      if (childRunId !== null) this.children.push(childRunId);
       this.steps.push({ id, reference });
     }
     this.tasks.splice(0, this.tasks.length - TASKS_KNOWN);
     this.steps.splice(0, this.steps.length - STEPS_KNOWN);
+    this.children.splice(0, this.children.length - TASKS_KNOWN);
+    if (this.isStopped || !this.random.chance(PROMPT_RATE)) return;
+    const open = steps.find((step) => step.status === 'running');
+    if (open !== undefined) this.endStep({ id, reference: open.reference });
+    else if (state !== 'running' && state !== 'paused') this.revive(id);
   }
 
   private started(request: ExchangeRequest, { status, body }: CallAnswer): void {

@@ -5,11 +5,13 @@ import type { ToldCommand } from '../story/story-rule.ts';
 import { hasEnded, textOf } from '../story/task-story.ts';
 import type { ChildRules } from './child-rules.ts';
 import {
+  type Entering,
   givenBy,
   isGoingOn,
   isSame,
   nameOf,
   OUTCOMES,
+  parsePayload,
   type RunStory,
   stepStateName,
 } from './run-story.ts';
@@ -18,7 +20,12 @@ type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>;
 type StepEnded = EventOf<'step_ended'>;
 
 export type StepEvent = EventOf<
-  'step_submitted' | 'step_started' | 'frame_opened' | 'branches_opened' | 'step_ended'
+  | 'step_submitted'
+  | 'step_started'
+  | 'frame_opened'
+  | 'branches_opened'
+  | 'step_ended'
+  | 'values_asked'
 >;
 
 /**
@@ -46,6 +53,8 @@ export class RunSteps {
         return this.branchesOpened(event, run, told);
       case 'step_ended':
         return this.ended(event, run, told);
+      case 'values_asked':
+        return this.asked(event, run, told);
     }
   }
   private submitted(event: EventOf<'step_submitted'>, run: RunStory): void {
@@ -101,13 +110,25 @@ export class RunSteps {
     run.noteDue(told.executedAt);
   }
 
-  private enters(run: RunStory, reference: string, { slot, task = 0, until = 0 }: Entering): void {
+  /** A step waits for values in blobs, or is due again without them. */
+  private asked(
+    { step, reference, evaluation }: EventOf<'values_asked'>,
+    run: RunStory,
+    told: ToldCommand,
+  ): void {
+    if (step === 0) return;
+    const isAsked = evaluation !== 0;
+    if (isAsked) run.asking.add(reference);
+    else run.asking.delete(reference);
+    if (run.due.has(reference)) run.due.set(reference, isAsked ? Infinity : told.executedAt);
+  }
+
+  private enters(run: RunStory, reference: string, entering: Entering): void {
     const name = nameOf(run, reference);
     this.check(run.state === 'running', 'I24', () => `${name} enters, and its run is ${run.state}`);
     this.check(!run.steps.has(reference), 'I22', () => `${name} enters twice`);
     this.check(run.model.entered.has(reference), 'I22', () => `${name} enters too early`);
-    run.places.set(slot, reference);
-    run.enter(reference, task, until);
+    run.enter(reference, entering);
   }
 
   private ended(event: StepEnded, run: RunStory, told: ToldCommand): void {
@@ -117,8 +138,12 @@ export class RunSteps {
     const known = run.steps.get(reference);
     const isOwn = isEndedBy(told.command, run, reference);
     if (known === undefined) {
-      this.enters(run, reference, { slot: event.slot });
+      // A step that waits for values in blobs has not begun, and may be ended.
+      const isAsking = run.asking.has(reference) && (isOwn || state === 'cancelled');
+      if (isAsking) run.enter(reference, { slot: event.slot });
+      else this.enters(run, reference, { slot: event.slot });
       if (isOwn || run.skippedBranches.delete(reference)) endByHand(run, event);
+      else if (isAsking) this.waitEnded(run, event, told);
     } else {
       this.check(known.state === '', 'I22', () => `${name} ends twice`);
       if (known.task !== 0) this.taskEnded(run, reference, known.task);
@@ -130,7 +155,7 @@ export class RunSteps {
     const expected = run.model.entered.get(reference)?.state ?? 'pending';
     const isRight = expected === 'failed' ? OUTCOMES[state] !== undefined : expected === state;
     // What is stopped may have succeeded, if its end came first.
-    const isStopped = run.state !== 'running';
+    const isStopped = !isGoingOn({ status: run.state });
     this.check(isRight || isStopped, 'I22', () => `${name} ends as ${state}, not ${expected}`);
     run.noteDue(told.executedAt);
   }
@@ -141,7 +166,7 @@ export class RunSteps {
     const task = this.story.tasks.get(step.task);
     const text = task === undefined ? textOf(event.output) : task.result;
     step.state = stepStateName(event.state);
-    if (step.state === 'succeeded') step.output = plainIds(JSON.parse(text || 'null'));
+    if (step.state === 'succeeded') step.output = plainIds(parsePayload(text));
     if (event.isTolerated) run.hasFailure = true;
     const isSet = STEP_KINDS[event.kind] === 'SET_VARIABLE' && step.state === 'succeeded';
     if (isSet) run.variables = step.output as Record<string, unknown>;
@@ -173,7 +198,7 @@ export class RunSteps {
     if (task === undefined) return;
     const succeeded = task.phase === 'succeeded';
     // A null output has no bytes.
-    const output = succeeded && task.result !== '' ? JSON.parse(task.result) : undefined;
+    const output = succeeded && task.result !== '' ? parsePayload(task.result) : undefined;
     const wasGoingOn = isGoingOn(run.model);
     try {
       run.model.report(reference, succeeded, output);
@@ -188,13 +213,6 @@ export class RunSteps {
   private check(holds: boolean, rule: string, what: () => string): void {
     this.story.simulation.check(holds, rule, what);
   }
-}
-
-interface Entering {
-  readonly slot: number;
-  /** Number of its task; 0 without one. */
-  readonly task?: number;
-  readonly until?: number;
 }
 
 /** Whether this call ends the step. */

@@ -81,6 +81,7 @@ export class RunStories implements StoryRule {
       case 'step_started':
       case 'frame_opened':
       case 'branches_opened':
+      case 'values_asked':
       case 'step_ended':
         return this.stepChanged(event, told);
       case 'run_stopping':

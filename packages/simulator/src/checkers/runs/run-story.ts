@@ -5,6 +5,7 @@ import { takeBack } from '@sluice/core/testing/runs/model-taking-back';
 import { RunModel } from '@sluice/core/testing/runs/run-model';
 import { plainIds } from '@sluice/core/testing/runs/shown-runs';
 import { BRANCH } from '../../clients/draw-workflow.ts';
+import { readPayload } from '../../server/sim-blobs.ts';
 import { textOf } from '../story/task-story.ts';
 
 export type Started = Extract<Event, { type: 'run_started' | 'child_started' }>;
@@ -22,6 +23,14 @@ export interface StepStory {
   output: unknown;
   /** Iterations that a loop has begun. */
   iteration: number;
+}
+
+/** How the log enters a step. */
+export interface Entering {
+  readonly slot: number;
+  /** Number of its task; 0 without one. */
+  readonly task?: number;
+  readonly until?: number;
 }
 
 /**
@@ -43,6 +52,8 @@ export class RunStory {
   readonly due = new Map<string, number>();
   /** References of steps that the log entered, by slot. */
   readonly places = new Map<number, string>();
+  /** Steps that wait for values in blobs before they begin. */
+  readonly asking = new Set<string>();
   /** Branches of dynamic forks that are passed over. */
   readonly skippedBranches = new Set<string>();
   /** Steps that started runs for which nobody waits, while they begin. */
@@ -71,7 +82,7 @@ export class RunStory {
     this.parent = parent;
     const text = JSON.stringify(definition);
     this.waitsForRoom = /"(DO_WHILE|FORK_JOIN_DYNAMIC|\w+_WORKFLOW|CALLBACK)"/.test(text);
-    const input = JSON.parse(textOf(event.input) || 'null') as unknown;
+    const input = parsePayload(textOf(event.input));
     // The interpreter of the parent has begun the child.
     const begun = parent?.run.model.entered.get(parent.reference)?.child;
     this.model = begun ?? new RunModel(definition, input, at, { isTold: true, branch: BRANCH });
@@ -85,9 +96,11 @@ export class RunStory {
     }
   }
 
-  enter(reference: string, task: number, until = 0): void {
+  enter(reference: string, { slot, task = 0, until = 0 }: Entering): void {
+    this.places.set(slot, reference);
     this.due.delete(reference);
     this.starts.delete(reference);
+    this.asking.delete(reference);
     const blank = { child: 0, state: '', output: undefined, iteration: 0 };
     this.steps.set(reference, { task, until, ...blank });
   }
@@ -140,10 +153,15 @@ export function nameOf({ number }: RunStory, reference: string): string {
   return `step ${reference} of run ${number}`;
 }
 
+/** The value of a payload, which may be a blob; null for none. */
+export function parsePayload(payload: string): unknown {
+  return JSON.parse(readPayload(payload) || 'null');
+}
+
 /** Whether a JSON text says the same as a value. The interpreter knows no ids of runs. */
 export function isSame(text: string, value: unknown): boolean {
   const plain = JSON.parse(JSON.stringify(value ?? null)) as unknown;
-  return isDeepStrictEqual(plainIds(JSON.parse(text === '' ? 'null' : text)), plain);
+  return isDeepStrictEqual(plainIds(parsePayload(text)), plain);
 }
 
 /** The output of an INLINE, a SWITCH or a JSON_JQ_TRANSFORM. */
