@@ -155,6 +155,10 @@ const HISTORY: readonly Event[] = [
   event('runEnded', { slot: 0, task: 9, state: 6 }),
   event('runForgotten', { slot: 1, task: 11 }),
   event('runForgotten', { slot: 0, task: 9 }),
+  event('runReadmitted', { slot: 0, task: 9, startedAt: 50, program: 0, base: 0 }),
+  event('runStopping', { slot: 0, task: 9, outcome: 6, output: payload('{}') }),
+  event('runEnded', { slot: 0, task: 9, state: 6 }),
+  event('runForgotten', { slot: 0, task: 9 }),
   event('workflowRemoved', { program: 0 }),
   event('auditRecorded', { actor: 'k_1', action: 'queue_paused', subject: 't' }),
   event('schedulePut', {

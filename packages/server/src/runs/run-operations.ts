@@ -5,6 +5,7 @@ import {
   isRunOver,
   type OperateStep,
   type PauseRuns,
+  type ReadmitRun,
   type ReadonlyState,
   type ReviveRun,
   type ReviveRunReply,
@@ -27,7 +28,7 @@ import { type StartedRun, startedRuns, startRefusal } from './start-answer.ts';
 interface Parts {
   readonly engine: Engine;
   readonly admission: Admission;
-  readonly runs: Pick<RunArchive, 'one'>;
+  readonly runs: Pick<RunArchive, 'one' | 'readmission'>;
   /** Throws right after a standstill of the server. */
   readonly refuseWhileWaking: () => void;
   /** Called with the number of new runs. */
@@ -166,9 +167,26 @@ export class RunOperations {
       },
     );
     if (found !== undefined) return found;
+    if (operation === 'restart') return this.readmit(namespace, id, by);
     await runs.one(namespace, id);
     const message = `run '${id}' ended too long ago: its steps are no longer in memory`;
-    throw new SluiceError('run_not_kept', `${message}; start another run with its input`);
+    throw new SluiceError('run_not_kept', `${message}; restart it, which works from its records`);
+  }
+
+  /** Restarts a run that left memory. */
+  private async readmit(namespace: string, id: string, by: Author): Promise<OperatedRun> {
+    const { engine, admission, runs } = this.parts;
+    const type = 'readmit_run';
+    const { input, ...known } = await runs.readmission(namespace, id);
+    admission.command(type);
+    const command = { type, namespace, id, by, ...known, input: Buffer.from(input) } as const;
+    return engine.execute<ReadmitRun, OperatedRun>(command, ({ rejection, slot }, state) => {
+      if (rejection === undefined) return operated(state, slot);
+      if (rejection === 'workflow_not_found') throw withoutDefinition(id, known);
+      if (rejection === 'too_many_tasks' || rejection === 'too_many_bytes') throw noRoom();
+      // Another call has restarted it since it was looked up.
+      throw new SluiceError('run_not_finished', `run '${id}' has not ended yet`);
+    });
   }
 
   /** Only runs that ended leave memory. */
@@ -214,6 +232,18 @@ function revivalRefusal(
     case 'too_many_tasks':
       return noRoom();
   }
+}
+
+function withoutDefinition(
+  id: string,
+  { workflow, version }: { readonly workflow: string; readonly version: number },
+): SluiceError {
+  const message = `run '${id}' left memory, and its definition is not there any more`;
+  const what =
+    version === 0
+      ? 'it came with the run; start another run with it'
+      : `register version ${version} of '${workflow}' again, or start another run`;
+  return new SluiceError('run_not_kept', `${message}: ${what}`);
 }
 
 function noRoom(): SluiceError {

@@ -59,6 +59,27 @@ export const BRANCH: ModelDefinition = {
   outputParameters: { got: '${inner.output}' },
 };
 
+/** Three runs, one below the other. What the lowest one does decides them all. */
+const NESTED = subWorkflow(
+  subWorkflow({ tasks: [{ name: 'a', taskReferenceName: 'lowest', retry: { maxAttempts: 1 } }] }),
+);
+
+function subWorkflow({ tasks }: { readonly tasks: readonly object[] }): ModelDefinition {
+  const reference = JSON.stringify(tasks).includes('SUB_WORKFLOW') ? 'sub1' : 'sub2';
+  const workflowDefinition = { name: 'inside', tasks: tasks as readonly ModelStep[] };
+  const subWorkflowParam = { name: 'inside', workflowDefinition };
+  return { tasks: [{ taskReferenceName: reference, type: 'SUB_WORKFLOW', subWorkflowParam }] };
+}
+
+/** A definition with runs below, and an input with which the lowest one mostly fails. */
+export function drawNested(random: RandomStream, n: number) {
+  const definition = { tasks: withTasks(random, NESTED.tasks) };
+  const input = drawRunInput(random, definition, n);
+  const end = random.chance(0.8) ? 'failed for good' : 'succeeded';
+  const lowest = { ...input.todo.lowest, runMs: 50, end } as const;
+  return { definition, input: { ...input, todo: { ...input.todo, lowest } } };
+}
+
 interface DrawOptions {
   /** Whether the workflows above are registered. */
   readonly hasOthers: boolean;

@@ -7,7 +7,14 @@ import { SimProcess } from '../kernel/sim-process.ts';
 import { type CallAnswer, call } from '../network/call.ts';
 import type { ExchangeRequest } from '../network/exchange.ts';
 import { drawTaskOperation } from './draw-operation.ts';
-import { BRANCH, drawDefinition, drawRunInput, OTHER, OTHER_WORKFLOW } from './draw-workflow.ts';
+import {
+  BRANCH,
+  drawDefinition,
+  drawNested,
+  drawRunInput,
+  OTHER,
+  OTHER_WORKFLOW,
+} from './draw-workflow.ts';
 import type { KnownRuns } from './known-runs.ts';
 import type { ClientParts } from './sim-client.ts';
 
@@ -178,10 +185,11 @@ export class RunClient {
     const dedupeKey = choice < 0.7 ? `own-${n}` : shared;
     const window = random.chance(0.3) ? { dedupeWindowMs: random.pick([1000, 20_000]) } : {};
     const isInline = random.chance(0.2);
-    const inline = isInline ? this.draw() : definition;
+    const own = isInline && random.chance(0.5) ? drawNested(random, n) : undefined;
+    const inline = own?.definition ?? (isInline ? this.draw() : definition);
     return {
       workflow: name,
-      input: drawRunInput(random, inline, n),
+      input: own?.input ?? drawRunInput(random, inline, n),
       ...(isInline ? { definition: inline } : {}),
       ...(choice < 0.9 ? { dedupeKey, ...window } : {}),
       ...(random.chance(0.3) ? { priority: random.integer(0, 8) } : {}),
@@ -200,8 +208,8 @@ export class RunClient {
     return isChild ? random.pick(children) : this.runs.pick(random);
   }
 
-  private get(): void {
-    this.ask({ method: 'GET', path: `/v1/runs/${this.pick()}`, body: '' });
+  private get(id = this.pick()): void {
+    this.ask({ method: 'GET', path: `/v1/runs/${id}`, body: '' });
   }
 
   /** Pauses a run, and resumes it some time later. */
@@ -293,19 +301,30 @@ export class RunClient {
     if (this.isStopped || !this.random.chance(PROMPT_RATE)) return;
     const open = steps.find((step) => step.status === 'running');
     if (open !== undefined) this.endStep({ id, reference: open.reference });
-    else if (state !== 'running' && state !== 'paused') this.revive(id);
+    else if (state !== 'running' && state !== 'paused') this.revive(deciderOf(steps) ?? id);
   }
 
   private started(request: ExchangeRequest, { status, body }: CallAnswer): void {
     if (status >= 300) return;
     const { items } = JSON.parse(body) as { items: readonly { id: string }[] };
     for (const { id } of items) this.runs.add(id, this.process.name);
+    this.process.after(this.random.logarithmic(500, 10_000), () => {
+      if (!this.isStopped) this.get(items[0].id);
+    });
     if (this.random.chance(HASTY_RATE)) this.cancel(this.random.pick(items).id);
     if (!this.random.chance(REPEAT_RATE)) return;
     this.process.after(this.random.logarithmic(500, 60_000), () => {
       if (!this.isStopped) this.ask({ ...request });
     });
   }
+}
+
+/** A run that ended without success, and the one that waited for it. */
+function deciderOf(steps: Shown['steps']): string | undefined {
+  const failed = steps.find(({ childRunId, status }) => {
+    return childRunId !== null && (status === 'failed' || status === 'timed_out');
+  });
+  return failed?.childRunId ?? undefined;
 }
 
 function isStart({ method, path }: ExchangeRequest): boolean {

@@ -57,13 +57,6 @@ const PLANTED: readonly Mutant[] = [
     what: 'The step of a revived parent waits for the run that goes on: here it starts another one.',
   },
   {
-    name: 'revived-run-keeps-its-variables',
-    file: 'core/src/apply/apply-resets.ts',
-    find: 'if (event.isRestarted) payloads.store(VARIABLES_PAYLOAD, run, event.variables);',
-    replace: '',
-    what: 'A restart begins with the variables of the definition: here with those of the end.',
-  },
-  {
     name: 'asked-values-are-forgotten',
     file: 'core/src/decision/runs/evaluation-request.ts',
     find: 'if (steps.isEvaluating[step] !== 0) add(evaluationRequest(asking, step));',

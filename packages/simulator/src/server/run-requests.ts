@@ -17,7 +17,7 @@ interface Parts {
 }
 
 /** Requests of these worlds do not read rows: a run that left memory is not found. */
-const NO_ROWS = { run: async () => null } as never;
+const NO_ROWS = { run: async () => null, runReadmission: async () => undefined } as never;
 
 /** The operator that audit records name. */
 const BY: Author = {

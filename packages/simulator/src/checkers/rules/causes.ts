@@ -44,6 +44,7 @@ const CAUSES: { readonly [T in Event['type']]?: Causes } = {
   attempt_failed: ['report_attempts'],
   attempt_timed_out: ['report_attempts', 'advance_time'],
   attempt_stopping: ['cancel_tasks', 'advance_time'],
+  run_readmitted: ['readmit_run'],
   run_changed: ['pause_runs'],
   run_revived: ['revive_run', 'operate_step'],
   steps_reset: ['revive_run', 'operate_step'],

@@ -96,6 +96,7 @@ export class RunRevivals {
       const isOpenBranch = (key: string): boolean => run.model.values.steps.has(key);
       const lost = [...kept].filter((key) => !run.steps.has(key) && !isOpenBranch(key));
       this.check(lost.length === 0, () => `run ${run.number} goes on without its steps ${lost}`);
+      this.check(!isAlone(run), () => `run ${run.number} goes on, and the run above does not`);
       const extra = [...run.steps.keys()].filter((key) => !run.model.entered.has(key));
       this.check(extra.length === 0, () => `run ${run.number} goes on and keeps ${extra}`);
     }
@@ -113,6 +114,17 @@ export class RunRevivals {
   private check(holds: boolean, what: () => string): void {
     this.story.simulation.check(holds, 'I44', what);
   }
+}
+
+/**
+ * Whether a run goes on, and the one above that ended because of it does not. In a loop, the
+ * iteration may be over.
+ */
+function isAlone({ number, parent }: RunStory): boolean {
+  if (parent === undefined || parent.reference.includes('__')) return false;
+  const { run, reference } = parent;
+  const isKnown = run.isOver && !run.isForgotten && run.steps.get(reference)?.child === number;
+  return isKnown && run.decider === reference;
 }
 
 /** What the interpreter does when this command lets the run go on. */

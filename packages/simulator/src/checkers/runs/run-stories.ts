@@ -225,6 +225,7 @@ export class RunStories implements StoryRule {
       this.check(!isGoingOn(run.model), 'I22', () => `run ${run.number} stops, and nothing failed`);
     }
     run.state = 'stopping';
+    run.decider = run.places.get(event.step - 1) ?? '';
     run.output = textOf(event.output);
     this.stopping.set(run, told.executedAt);
     run.due.clear();

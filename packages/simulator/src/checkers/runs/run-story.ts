@@ -65,6 +65,8 @@ export class RunStory {
   state = 'running';
   /** Fixed while it stops. */
   outcome = '';
+  /** Reference of the step that decided it; empty for none. */
+  decider = '';
   endedAt = 0;
   output = '';
   isForgotten = false;

@@ -277,6 +277,7 @@ const ABOUT_NO_TASK: readonly Event['type'][] = [
   'branches_opened',
   'steps_reset',
   'run_revived',
+  'run_readmitted',
   'run_changed',
   'step_stopping',
   'run_stopping',
