@@ -57,13 +57,6 @@ const PLANTED: readonly Mutant[] = [
     what: 'The step of a revived parent waits for the run that goes on: here it starts another one.',
   },
   {
-    name: 'asked-values-are-forgotten',
-    file: 'core/src/decision/runs/evaluation-request.ts',
-    find: 'if (steps.isEvaluating[step] !== 0) add(evaluationRequest(asking, step));',
-    replace: 'if (steps.isEvaluating[step] === 1) add(evaluationRequest(asking, step));',
-    what: 'A server that starts asks for values in blobs again: here the step waits for ever.',
-  },
-  {
     name: 'values-of-blobs-are-mixed-up',
     file: 'core/src/decision/runs/blob-values.ts',
     find: 'const found = this.utf8.encode(value);',

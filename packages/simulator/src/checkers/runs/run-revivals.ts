@@ -2,7 +2,7 @@ import { type Event, RESET_KINDS, RUN_STATES } from '@sluice/core';
 import { rerun, restart, retry } from '@sluice/core/testing/runs/model-revival';
 import type { LogStory } from '../story/log-story.ts';
 import type { ToldCommand } from '../story/story-rule.ts';
-import { nameOf, type RunStory } from './run-story.ts';
+import { nameOf, OUTCOMES, type RunStory } from './run-story.ts';
 
 type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>;
 
@@ -11,6 +11,8 @@ interface Revived {
   readonly run: RunStory;
   /** Steps that stay as they are, by the interpreter. */
   readonly kept: ReadonlySet<string>;
+  /** Whether the log has said which steps begin again. */
+  isReset: boolean;
 }
 
 /**
@@ -71,7 +73,7 @@ export class RunRevivals {
     });
     run.takeBack();
     const kept = isOwn ? goOn(run, command) : retry(run.model, below?.parent?.reference);
-    this.revived.push({ run, kept });
+    this.revived.push({ run, kept, isReset: false });
     Object.assign(run, { state: 'running', outcome: '', output: '', endedAt: 0, wasRevived: true });
     this.story.stoppingRuns.delete(number);
     run.noteDue(executedAt);
@@ -88,17 +90,32 @@ export class RunRevivals {
       if (isAgain) this.forget(run, slot);
       else if (step !== undefined) step.state = '';
     });
+    const revived = this.revived.find((each) => each.run === run);
+    if (revived === undefined) return;
+    revived.isReset = true;
+    this.checkKept(revived, [...run.steps.keys()]);
+  }
+
+  private checkKept({ run, kept }: Revived, steps: readonly string[]): void {
+    const extra = steps.filter((key) => !kept.has(key));
+    this.check(extra.length === 0, () => `run ${run.number} goes on and keeps ${extra}`);
   }
 
   /** The command is over: the log has reset what the interpreter has. */
   ends(): void {
-    for (const { run, kept } of this.revived) {
+    for (const revived of this.revived) {
+      const { run, kept } = revived;
       const isOpenBranch = (key: string): boolean => run.model.values.steps.has(key);
       const lost = [...kept].filter((key) => !run.steps.has(key) && !isOpenBranch(key));
       this.check(lost.length === 0, () => `run ${run.number} goes on without its steps ${lost}`);
       this.check(!isAlone(run), () => `run ${run.number} goes on, and the run above does not`);
-      const extra = [...run.steps.keys()].filter((key) => !run.model.entered.has(key));
-      this.check(extra.length === 0, () => `run ${run.number} goes on and keeps ${extra}`);
+      if (revived.isReset) continue;
+      // Others may have entered since.
+      const failed = [...run.steps].filter(([, { state }]) => OUTCOMES[state] !== undefined);
+      this.checkKept(
+        revived,
+        failed.map(([key]) => key),
+      );
     }
   }
 
