@@ -9,7 +9,8 @@ export type {
 } from './api-types.ts';
 
 /** What a submit may say. What it leaves out comes from the definition of the task. */
-export interface SubmitOptions extends Omit<TaskRequest, 'type' | 'input' | 'inputBlob' | 'runAt'> {
+export interface SubmitOptions
+  extends Omit<TaskRequest, 'type' | 'input' | 'inputBlob' | 'exec' | 'runAt'> {
   /** Not before this time: a date, ISO 8601, or milliseconds since 1970. */
   readonly runAt?: Date | string | number;
 }

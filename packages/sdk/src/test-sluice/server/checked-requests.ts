@@ -1,5 +1,6 @@
 import { hasThreeDecimals, parseConstraint, type TaskPatch, type TaskSpec } from '@sluice/core';
 import { brokenTextIn } from '@sluice/protocol/body-rules';
+import { setExecType } from '@sluice/protocol/exec-types';
 import { checkDefinition, checkTask, patchProblems } from '@sluice/protocol/task-rules';
 import { type ErrorDetail, problemText } from '../../calls/http-answers.ts';
 import { errorOf } from '../../calls/sluice-error.ts';
@@ -27,6 +28,7 @@ export function taskSpecs(bodies: readonly TaskBody[], first: number | undefined
     const path = pathOfTask(first, index);
     // The input does not matter here, and may be large.
     const sent = asSent(input === undefined ? body : { ...body, input: null });
+    setExecType(sent);
     const problems = [...schemaProblems(schemas.TaskRequest, sent, path), ...broken(sent, path)];
     if (problems.length === 0) checkTask(sent as Tasks, path, problems, CORE_RULES);
     details.push(...problems);
