@@ -133,6 +133,7 @@ export const RUN_APPLIERS: Appliers<typeof RUN_EVENTS> = {
     state.runs.updateLine(run);
     state.runs.ended.append(run);
     state.runs.endedSteps += table.size[run];
+    state.runs.countOpen(state.programs.at(table.program[run]).namespace, -1);
     reportChild(state, run);
     const wasCancelled = event.state === RUN_CANCELLED;
     noteEnd(state, { made: event.task, at, wasCancelled });
@@ -141,6 +142,12 @@ export const RUN_APPLIERS: Appliers<typeof RUN_EVENTS> = {
   values_asked: applyValuesAsked,
   run_delivery_owed: oweRunDelivery,
   run_overdue: (state, _at, event) => setTimer(state, checkRun(state, event), 0),
+  step_key_kept: ({ runs, changes }, _at, { slot, task, key }) => {
+    const isIts = runs.table.number[runs.steps.run[slot]] === task;
+    invariant(isIts, 'an event finds its run in its slot');
+    changes.noteStep(slot);
+    runs.steps.until[slot] = key;
+  },
   step_skip_planned: (state, _at, { slot, task }) => {
     runOf(state, slot, task);
     state.runs.steps.reason[slot] = runReason('skipped_by_call');
@@ -174,7 +181,8 @@ function applyRunReadmitted(state: State, _at: number, event: EventOf<'run_readm
 function admitRun(state: State, event: Started | EventOf<'run_readmitted'>): Slot {
   const { runs, programs, changes } = state;
   const { table } = runs;
-  const { scopes } = programs.at(event.program);
+  const { scopes, namespace } = programs.at(event.program);
+  runs.countOpen(namespace, 1);
   const { first, arrivals, tasks } = scopes[0];
   const run = table.allocate(event.task);
   invariant(run === event.slot, 'a run is stored in the slot that its event names');

@@ -152,6 +152,7 @@ const HISTORY: readonly Event[] = [
     ...{ slot: 0, task: 9, steps: [0, 3, 4], waiting: [0, 1, 1], kinds: [0, 0, 0] },
     ...{ frames: [10, 2], input: payload('{}') },
   }),
+  event('stepKeyKept', { slot: 0, task: 9, key: 5 }),
   event('runStopping', { slot: 0, task: 9, outcome: 6, output: payload('{}') }),
   event('runEnded', { slot: 0, task: 9, state: 6 }),
   event('runForgotten', { slot: 1, task: 11 }),

@@ -239,6 +239,9 @@ export const RUN_EVENTS = {
   /** A step that has not begun will be passed over when the run reaches it. */
   step_skip_planned: { number: 88, version: 1, fields: { reference: text } },
 
+  /** A call with a key ended a step without a task: the same call again changes nothing. */
+  step_key_kept: { number: 101, version: 1, fields: { key: number } },
+
   /** A receiver is to hear of the end of a run. */
   run_delivery_owed: {
     number: 87,

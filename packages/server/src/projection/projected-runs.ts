@@ -50,6 +50,7 @@ const OF_RUNS = [
   'values_asked',
   'run_delivery_owed',
   'step_skip_planned',
+  'step_key_kept',
   'run_overdue',
 ] as const;
 
@@ -118,6 +119,7 @@ export class ProjectedRuns {
       case 'workflow_removed':
       case 'run_forgotten':
       case 'values_asked':
+      case 'step_key_kept':
       case 'run_delivery_owed':
         // Runs keep showing their definition, rows outlive memory, and nothing else shows.
         return undefined;

@@ -20,6 +20,7 @@ import { PayloadScratch } from '../base/payload-scratch.ts';
 import { programOf } from '../base/step-outline.ts';
 import { UTF8 } from '../base/utf8.ts';
 import type { Admission } from '../limits/admission.ts';
+import { quotaExceeded } from '../limits/quotas.ts';
 import { type RunArchive, runNotFound } from './run-archive.ts';
 import { RunParser } from './run-parser.ts';
 import { runSource } from './run-view.ts';
@@ -120,7 +121,7 @@ export class RunOperations {
   async endStep(
     namespace: string,
     { id, step: reference }: RunStepParams,
-    { operation, value, message, by }: StepEnd,
+    { operation, value, message, key = 0, by }: StepEnd,
   ): Promise<OperatedRun> {
     const { engine, admission } = this.parts;
     const type = 'operate_step';
@@ -128,7 +129,8 @@ export class RunOperations {
     this.scratch.add(value);
     const payload = this.scratch.bytes.slice(0, this.scratch.ends[0]);
     admission.command(type);
-    const command = { type, namespace, id, reference, operation, payload, message, by } as const;
+    const said = { operation, payload, message, key } as const;
+    const command = { type, namespace, id, reference, ...said, by } as const;
     const found = await engine.execute<OperateStep, OperatedRun | undefined>(
       command,
       ({ rejection, slot }, state) => {
@@ -162,6 +164,7 @@ export class RunOperations {
         if (rejection === 'step_not_found') {
           throw stepRefusal(rejection, { state, slot, reference: fromStep });
         }
+        if (rejection === 'quota_exceeded') throw runQuota(state);
         if (rejection !== undefined) throw revivalRefusal(rejection, { id, fromStep, operation });
         return operated(state, slot);
       },
@@ -182,6 +185,7 @@ export class RunOperations {
     const command = { type, namespace, id, by, ...known, input: Buffer.from(input) } as const;
     return engine.execute<ReadmitRun, OperatedRun>(command, ({ rejection, slot }, state) => {
       if (rejection === undefined) return operated(state, slot);
+      if (rejection === 'quota_exceeded') throw runQuota(state);
       if (rejection === 'workflow_not_found') throw withoutDefinition(id, known);
       if (rejection === 'too_many_tasks' || rejection === 'too_many_bytes') throw noRoom();
       // Another call has restarted it since it was looked up.
@@ -207,7 +211,7 @@ interface Revival {
 
 type RevivalRefusal = Exclude<
   NonNullable<ReviveRunReply['rejection']>,
-  'run_not_found' | 'step_not_found'
+  'run_not_found' | 'step_not_found' | 'quota_exceeded'
 >;
 
 function revivalRefusal(
@@ -246,6 +250,10 @@ function withoutDefinition(
   return new SluiceError('run_not_kept', `${message}: ${what}`);
 }
 
+function runQuota({ limits }: ReadonlyState): SluiceError {
+  return quotaExceeded('runsMax', limits.quotas?.runsMax);
+}
+
 function noRoom(): SluiceError {
   const message = 'the server has no room for the tasks of the run';
   return new SluiceError('overloaded', message, { retryAfterMs: 1000 });
@@ -272,6 +280,8 @@ interface StepEnd {
   /** The output, or the error. */
   readonly value: unknown;
   readonly message: string;
+  /** Idempotency key of the call; 0 without one. */
+  readonly key?: number;
   readonly by: Author;
 }
 

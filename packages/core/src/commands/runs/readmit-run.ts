@@ -3,6 +3,7 @@ import { parseRunId } from '../../base/run-id.ts';
 import { audit } from '../../decision/audit.ts';
 import type { Authored, Timed } from '../../decision/command-fields.ts';
 import type { Decision } from '../../decision/decision.ts';
+import { exceedsRuns } from '../../state/quotas.ts';
 import type { StoredProgram } from '../../state/runs/programs.ts';
 
 /**
@@ -30,7 +31,12 @@ export interface ReadmitRun extends Timed, Authored {
 }
 
 export interface ReadmitRunReply {
-  readonly rejection?: 'run_not_found' | 'workflow_not_found' | 'too_many_tasks' | 'too_many_bytes';
+  readonly rejection?:
+    | 'run_not_found'
+    | 'workflow_not_found'
+    | 'too_many_tasks'
+    | 'too_many_bytes'
+    | 'quota_exceeded';
   readonly slot: Slot;
 }
 
@@ -77,7 +83,7 @@ export function decideReadmitRun(decision: Decision, command: ReadmitRun): Readm
 
 function whyNot(
   { state }: Decision,
-  { input }: ReadmitRun,
+  { input, namespace }: ReadmitRun,
   { scopes: [{ arrivals, tasks: needed }] }: StoredProgram,
 ): ReadmitRunReply['rejection'] {
   const { tasks, runs, limits, heldBytes } = state;
@@ -86,5 +92,6 @@ function whyNot(
     tasks.count + runs.promised + needed <= limits.tasksMax &&
     runs.steps.hasRoomFor([arrivals.length]);
   if (!hasRoom) return 'too_many_tasks';
+  if (exceedsRuns(state, namespace, 1)) return 'quota_exceeded';
   return heldBytes + input.length > limits.payloadBytesMax ? 'too_many_bytes' : undefined;
 }

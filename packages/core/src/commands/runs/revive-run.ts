@@ -5,6 +5,7 @@ import type { Decision } from '../../decision/decision.ts';
 import { findStep, outermost } from '../../decision/runs/run-place.ts';
 import { kindOf } from '../../expressions/json-bytes.ts';
 import { findRun, isAwaited } from '../../state/find-run.ts';
+import { exceedsRuns } from '../../state/quotas.ts';
 import type { ReadonlyState } from '../../state/state.ts';
 import type { StepKind } from '../../workflow/program.ts';
 import {
@@ -42,7 +43,8 @@ export interface ReviveRunReply {
     | 'step_not_found'
     | 'input_not_used'
     | 'input_not_object'
-    | 'too_many_tasks';
+    | 'too_many_tasks'
+    | 'quota_exceeded';
   readonly slot: Slot;
 }
 
@@ -79,6 +81,7 @@ export function decideReviveRun(decision: Decision, command: ReviveRun): ReviveR
   if (operation === 'retry' && table.hasFailure[slot] === 1 && plan.isEmpty) {
     return { rejection: 'run_finished', slot };
   }
+  if (exceedsRuns(state, namespace, 1)) return { rejection: 'quota_exceeded', slot };
   const { operation: how, input } = command;
   if (!revive(visit, plan, { isRestart: how === 'restart', input }))
     return { rejection: 'too_many_tasks', slot };

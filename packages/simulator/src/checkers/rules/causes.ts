@@ -48,8 +48,10 @@ const CAUSES: { readonly [T in Event['type']]?: Causes } = {
   run_readmitted: ['readmit_run'],
   run_changed: ['pause_runs'],
   run_revived: ['revive_run', 'operate_step'],
-  steps_reset: ['revive_run', 'operate_step'],
+  // A loop that finds no room for its next iteration asks for its condition again.
+  steps_reset: ['revive_run', 'operate_step', 'scripts_evaluated'],
   step_skip_planned: ['operate_step'],
+  step_key_kept: ['operate_step'],
   attempt_returned: ['report_attempts', 'attach_session', 'detach_session', 'expire_sessions'],
   attempts_exhausted: ['detach_session', 'expire_sessions'],
 };

@@ -74,7 +74,8 @@ export class RunRevivals {
     run.takeBack();
     const kept = isOwn ? goOn(run, command) : retry(run.model, below?.parent?.reference);
     this.revived.push({ run, kept, isReset: false });
-    Object.assign(run, { state: 'running', outcome: '', output: '', endedAt: 0, wasRevived: true });
+    Object.assign(run, { state: 'running', outcome: '', decider: '', output: '', endedAt: 0 });
+    run.wasRevived = true;
     this.story.stoppingRuns.delete(number);
     run.noteDue(executedAt);
   }

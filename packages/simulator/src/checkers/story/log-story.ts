@@ -294,6 +294,7 @@ const ABOUT_NO_TASK: readonly Event['type'][] = [
   'values_asked',
   'run_delivery_owed',
   'step_skip_planned',
+  'step_key_kept',
   'run_overdue',
 ];
 
