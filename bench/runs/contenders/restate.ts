@@ -23,7 +23,7 @@ interface Restate {
 
 type Handler = (context: Context, input: typeof INPUT) => Promise<unknown>;
 
-/** As its documentation says: a handler is a workflow, and `ctx.run` records the result of a step. */
+/** As its documentation says: a handler is a workflow, and `ctx.run` records what a step gave. */
 export const restate: RunContender = {
   durability: 'its log with RocksDB, default settings',
   open: async () => {

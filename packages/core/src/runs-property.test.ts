@@ -22,25 +22,18 @@ import {
   type Shown,
   shownModel,
 } from './testing/runs/shown-runs.ts';
-import { TestRuns } from './testing/runs/test-runs.ts';
+import { RUN_LIMITS, TestRuns } from './testing/runs/test-runs.ts';
 import { TestPartition } from './testing/test-partition.ts';
 import { testUtf8 } from './testing/test-utf8.ts';
 import { SeededRandom } from './testing/world/seeded-random.ts';
 import { type Program, STEP_KINDS } from './workflow/program.ts';
 
 const STEPS_MAX = 40;
-/** Values that contain themselves grow with each iteration. */
-const LIMITS = {
-  callbacksMax: 10_000,
-  tasksMax: 400,
-  finishedTasksMax: 400,
-  arenaChunkBytes: 2 ** 20,
-};
 const TYPES = ['t0', 't1', 't2', 'sluice:http'];
 /** Kinds of steps that are skipped here: those that have no steps inside. */
 const SKIPPED: readonly string[] = ['SIMPLE', 'HTTP', 'NOOP', 'INLINE', 'WAIT', 'SET_VARIABLE'];
 
-/** Share of outputs that are blobs. */
+/** Of outputs. */
 const BLOB_RATE = 0.15;
 const RUNS = Number(process.env.SLUICE_RUNS ?? 300);
 
@@ -69,7 +62,7 @@ class RunWorld {
   constructor(seed: number) {
     this.random = new SeededRandom(seed);
     const runUnits = this.random.between(1, 30);
-    this.partition = new TestPartition(LIMITS, { runUnits });
+    this.partition = new TestPartition(RUN_LIMITS, { runUnits });
     this.runs = new TestRuns(this.partition);
     this.definition = new RandomDefinition(this.random, STEPS_MAX, {
       levels: LEVELS,

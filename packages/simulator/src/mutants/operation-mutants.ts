@@ -54,7 +54,7 @@ const PLANTED: readonly Mutant[] = [
     file: REVIVE_RUN,
     find: '    plan.keep(step);\n',
     replace: '',
-    what: 'The step of a revived parent waits for the run that goes on: here it starts another one.',
+    what: 'The step of a revived parent waits for the run that goes on: here it starts another.',
   },
   {
     name: 'values-of-blobs-are-mixed-up',
@@ -69,7 +69,7 @@ const PLANTED: readonly Mutant[] = [
     file: 'core/src/commands/steps/fork-steps.ts',
     find: 'const tasks = workflow === undefined ? count : 0;',
     replace: 'const tasks = count;',
-    what: 'Branches that run a workflow have no task: here the fork takes room that nobody gives back.',
+    what: 'Branches that run a workflow have no task: here the fork takes room for some.',
   },
   {
     name: 'branch-runs-a-workflow-without-input',
