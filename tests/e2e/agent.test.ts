@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Agent } from '../../packages/agent/src/agent.ts';
+import { Sluice } from '../../packages/sdk/src/index.ts';
 import { ServerProcess } from '../support/server-process.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { ApiClient } from './api-client.ts';
@@ -163,6 +164,19 @@ test('memory beyond the limit ends the command, with its peak; use is recorded',
   expect(usage.cpuMs).toBeGreaterThan(0);
 });
 
+test('programs that only compute stay within their share of the cores', async () => {
+  const task = await shell(
+    'for i in 1 2; do timeout 3 sh -c "while :; do :; done" & done; wait; true',
+    {},
+    { resources: { cpu: 0.25 } },
+  );
+
+  const { body } = await api.get(`/v1/tasks/${task.id}`);
+  const [{ usage }] = body.attempts;
+  // A share is handed out every tenth of a second, so the first one counts in full.
+  expect(usage.cpuMs).toBeLessThan(usage.wallMs * 0.25 * 1.1 + 100);
+});
+
 test('a fork bomb stays within its processes, and nothing of it is left', async () => {
   const script = 'bomb() { bomb | bomb & }; bomb 2>/dev/null; sleep 1; exit 9';
   const task = await shell(script, { env: { BOMB: 'bomb-8271' } });
@@ -224,6 +238,52 @@ test('what an agent does not allow is refused with a reason', async () => {
 
   expect(root).toMatchObject({ state: 'failed', attempt: 1, error: { code: 'root_not_allowed' } });
   expect(nobodyThere).toMatchObject({ state: 'failed', error: { code: 'no_such_user' } });
+});
+
+test('steps of a workflow run commands, with values of earlier steps', async () => {
+  const tasks = [
+    {
+      taskReferenceName: 'count',
+      type: 'SIMPLE',
+      exec: { command: ['sh', '-c', 'echo "{\\"n\\": $(wc -c < "$SLUICE_INPUT")}"'] },
+      inputParameters: { text: '${workflow.input.text}' },
+    },
+    {
+      taskReferenceName: 'say',
+      type: 'SIMPLE',
+      exec: { command: ['echo', 'has', '${count.output.n}'] },
+    },
+  ];
+  const definition = { tasks, outputParameters: { n: '${count.output.n}' } };
+  const put = await api.put('/v1/workflows/count-bytes/versions/1', definition);
+  expect(put.status).toBe(201);
+  const start = { workflow: 'count-bytes', input: { text: 'abc' } };
+  const { body: run } = await api.post(`/v1/runs?waitMs=${WAIT_MS}`, start);
+
+  expect(run).toMatchObject({ status: 'succeeded', output: { n: '{"text":"abc"}'.length } });
+  const { body } = await api.get('/v1/tasks?type=command&limit=1');
+  expect(await linesOf(body.items[0])).toEqual(['has 14']);
+});
+
+test('a step without a command is refused when its workflow is registered', async () => {
+  const step = { taskReferenceName: 'a', type: 'SIMPLE', exec: { image: 'x' } };
+  const { status, body } = await api.put('/v1/workflows/odd/versions/1', { tasks: [step] });
+
+  expect(status).toBe(400);
+  expect(JSON.stringify(body)).toContain('/tasks/0/exec/command');
+});
+
+test('the SDK submits commands and has their output', async () => {
+  const sluice = new Sluice({ url: server.url });
+  const told = await sluice.exec<{ q: number }>(['sh', '-c', 'cat "$SLUICE_INPUT"'], {
+    input: { q: 7 },
+    retry: { maxAttempts: 1 },
+  });
+  const failed = await sluice.exec({ command: ['false'] }, { retry: { maxAttempts: 1 } });
+
+  expect(await told.result()).toEqual({ q: 7 });
+  await expect(failed.result()).rejects.toThrow("'false' exited with 1");
+  await sluice.close();
 });
 
 test('many short commands leave no folder, no group and no descriptor behind', async () => {

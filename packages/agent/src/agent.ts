@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
+import { readdir, rmdir } from 'node:fs/promises';
 import { arch, hostname, platform } from 'node:os';
 import { resolve } from 'node:path';
 import { defineTask, Sluice, type Worker, type WorkerNotice } from '@sluice/sdk';
@@ -103,7 +103,10 @@ export class Agent {
   async stop(graceMs?: number): Promise<void> {
     await this.worker.stop(graceMs === undefined ? {} : { graceMs });
     await this.sluice.close();
+    await this.groups.dispose();
     this.lock.release();
+    // It stays when something is left in it.
+    await rmdir(this.workFolder).catch(() => undefined);
   }
 }
 

@@ -9,6 +9,11 @@ export type {
 } from './api-types.ts';
 
 /** What a submit may say. What it leaves out comes from the definition of the task. */
+/** Options of a command, and its input, which it finds in the file `SLUICE_INPUT`. */
+export interface ExecOptions extends SubmitOptions {
+  readonly input?: unknown;
+}
+
 export interface SubmitOptions
   extends Omit<TaskRequest, 'type' | 'input' | 'inputBlob' | 'exec' | 'runAt'> {
   /** Not before this time: a date, ISO 8601, or milliseconds since 1970. */

@@ -14,6 +14,8 @@ import { type Schema, schemaProblems } from './schema-problems.ts';
 
 const CORE_RULES = { hasThreeDecimals, parseConstraint };
 
+const NO_AGENT = 'cannot be run by a TestSluice, which has no agent; use a server';
+
 type Tasks = Parameters<typeof checkTask>[0];
 type PatchRequest = Parameters<typeof patchProblems>[0];
 type Definition = Parameters<typeof checkDefinition>[0];
@@ -31,6 +33,7 @@ export function taskSpecs(bodies: readonly TaskBody[], first: number | undefined
     setExecType(sent);
     const problems = [...schemaProblems(schemas.TaskRequest, sent, path), ...broken(sent, path)];
     if (problems.length === 0) checkTask(sent as Tasks, path, problems, CORE_RULES);
+    if ('exec' in (sent as object)) problems.push({ path: `${path}/exec`, problem: NO_AGENT });
     details.push(...problems);
     const {
       input: _,
