@@ -92,7 +92,7 @@ class RunWorld {
     if (dice < 0.07 && this.skipAhead()) return;
     if (dice < 0.12) return this.restart();
     if (dice < 0.2) {
-      const isPause = this.random.next() < 0.5 && !this.isStopping;
+      const isPause = this.random.next() < 0.5 && ['running', 'paused'].includes(this.model.status);
       this.runs.pause(this.number, isPause);
       this.model.pause(isPause);
       return;
@@ -222,10 +222,6 @@ class RunWorld {
   /** Whether every run above ended because of the one below it. */
   private isAwaitedByAll(from: Followed, all: readonly Followed[]): boolean {
     return this.above(from, all).every(({ model, key }) => model.wasDecidedBy(key));
-  }
-
-  private get isStopping(): boolean {
-    return !['running', 'paused'].includes(this.model.status);
   }
 
   private passTime(ms: number): void {
