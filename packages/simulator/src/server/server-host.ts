@@ -41,6 +41,7 @@ import { isCausedByDisk, rootOf } from './end-causes.ts';
 import type { HostDisk } from './host-disk.ts';
 import { carryOut, hasSeenState } from './requests.ts';
 import { RunRequests } from './run-requests.ts';
+import { SIM_BLOBS } from './sim-blobs.ts';
 import { type Receivers, simCourier } from './sim-courier.ts';
 import { SimScripts } from './sim-scripts.ts';
 import { type LogWatch, WatchedLog } from './watched-log.ts';
@@ -94,16 +95,9 @@ interface Projection {
 
 /**
  * Files that a server keeps besides its log. The simulator does not check the lines that handlers
- * log, and no task in these worlds has a payload that is too big for a request.
+ * log.
  */
-const NO_FILES = {
-  logs: { append: () => Promise.resolve() },
-  blobs: {
-    hold: async (_: string, hashes: Iterable<string>) => {
-      return { missing: new Set(hashes), release: () => undefined };
-    },
-  },
-};
+const FILES = { logs: { append: () => Promise.resolve() }, blobs: SIM_BLOBS };
 
 /** A machine that runs the server, and restarts it when it ends. */
 export class ServerHost {
@@ -283,7 +277,7 @@ export class ServerHost {
     const now = { clock: () => clock.now(), random: this.random.next };
     const times = { ...now, monotonic: process.monotonic };
     const shared = { engine, admission, streams, rates, newSessionId: () => this.newSessionId() };
-    gateway = new Gateway({ ...NO_FILES, ...times, ...shared });
+    gateway = new Gateway({ ...FILES, ...times, ...shared });
     const runs = new RunRequests({ engine, admission, gateway, clock: now.clock });
     scripts = await SimScripts.begin(engine, process, this.random);
     courier = simCourier({ engine, gateway, process, ...now, receivers });
