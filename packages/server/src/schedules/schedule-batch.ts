@@ -36,7 +36,7 @@ interface Parts {
 }
 
 /** Applies changes in order, each wholly or not at all. */
-export async function changeMany(
+export async function changeSchedules(
   { engine, operations }: Parts,
   {
     namespace,

@@ -9,6 +9,7 @@ import { MATCHING_MUTANTS } from './matching-mutants.ts';
 import type { Mutant } from './mutant.ts';
 import { PROJECTION_MUTANTS } from './projection-mutants.ts';
 import { RUN_MUTANTS } from './run-mutants.ts';
+import { SCHEDULE_MUTANTS } from './schedule-mutants.ts';
 import { SDK_MUTANTS } from './sdk-mutants.ts';
 import { SERVER_MUTANTS } from './server-mutants.ts';
 
@@ -25,6 +26,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...SDK_MUTANTS,
   ...RUN_MUTANTS,
   ...CHILD_MUTANTS,
+  ...SCHEDULE_MUTANTS,
   ...BLIND_MUTANTS,
 ];
 

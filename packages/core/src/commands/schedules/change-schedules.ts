@@ -11,11 +11,11 @@ import {
   waitOf,
 } from '../../schedule/schedule-settings.ts';
 import { exceededQuota } from '../../state/quotas.ts';
+import { liveWorks } from '../../state/schedules/live-works.ts';
 import { inputOf, settingsTextOf } from '../../state/schedules/read-schedule.ts';
 import { waitsForEnd } from '../../state/schedules/schedules.ts';
 import { endBackfill } from './backfill-schedules.ts';
 import { jitterFor, timerFor } from './fire-schedules.ts';
-import { isLive, lastMade } from './make-work.ts';
 import { stopReplicas } from './replicas.ts';
 import { findSchedule } from './schedule-names.ts';
 
@@ -120,10 +120,12 @@ function store(decision: Decision, found: Slot, put: Put): ScheduleOutcome {
   fill(decision, slot, { put, text, isNew: found === NO_SLOT });
   const isKept = isSameSpec && isSameRest && wasPaused === put.paused;
   fillTimes(decision, slot, { put, isKept, isSameSpec });
-  const { nextAt, isBlocked } = event;
+  const { nextAt } = event;
   // A pattern without any time, such as 30 February, or a window that is over.
-  const hasCompleted = isSameSpec && found !== NO_SLOT && table.nextAt[found] === NO_TIME;
-  if (nextAt === NO_TIME && !hasCompleted && event.replicas === 0 && !isBlocked) {
+  const hadNoTime = found !== NO_SLOT && table.nextAt[found] === NO_TIME;
+  const hasCompleted = isSameSpec && hadNoTime && table.isBlocked[found] === 0;
+  const isPermanent = event.replicas > 0;
+  if (nextAt === NO_TIME && !hasCompleted && !isPermanent && !waitsForDelay(decision, put)) {
     return { rejection: 'never_fires', slot: NO_SLOT };
   }
   emit(event);
@@ -131,6 +133,12 @@ function store(decision: Decision, found: Slot, put: Put): ScheduleOutcome {
   if (hasOtherWork || !isSameSpec) endBackfill(decision, slot);
   stopReplicas(decision, slot, hasOtherWork || put.paused ? 0 : event.replicas);
   return { change: found === NO_SLOT ? 'created' : 'replaced', slot };
+}
+
+/** The next time of a fixed delay is not known before the end of the one that runs. */
+function waitsForDelay({ events, now }: Decision, { settings: { window } }: Put): boolean {
+  const { isBlocked, wait } = events.schedulePut;
+  return isBlocked && wait === WAITS_FOR_DELAY && (window?.to ?? Infinity) > now;
 }
 
 function hasInput({ state }: Decision, slot: Slot, input: Uint8Array): boolean {
@@ -244,12 +252,18 @@ function timeFrom(
 ): number {
   const { spec, window } = settings;
   if (!('at' in spec)) return nextTime(settings, calendar, { after: now, anchor });
-  if (isSameSpec) return state.schedules.table.nextAt[slot];
+  if (isSameSpec) return withinWindow(settings, state.schedules.table.nextAt[slot]);
   const time = nextTime(settings, calendar, { after: 0, anchor });
   return time === NO_TIME ? NO_TIME : Math.min(Math.max(time, now), window?.to ?? Infinity);
 }
 
-/** Whether the schedule exists and what it made last has not ended. */
+/** A single time that another window excludes does not count any more. */
+function withinWindow({ window }: ScheduleSettings, time: number): number {
+  const { from = 0, to = Infinity } = window ?? {};
+  return time >= from && time <= to ? time : NO_TIME;
+}
+
+/** Whether the schedule exists and something that it made has not ended. */
 function isKnown({ state }: Decision, slot: Slot, number: number): boolean {
-  return state.schedules.table.number[slot] === number && isLive(state, lastMade(state, slot));
+  return state.schedules.table.number[slot] === number && liveWorks(state, slot).length > 0;
 }

@@ -10,10 +10,11 @@ import {
   WAITS_FOR_DELAY,
   waitOf,
 } from '../../schedule/schedule-settings.ts';
+import { liveWorks } from '../../state/schedules/live-works.ts';
 import { settingsOf } from '../../state/schedules/read-schedule.ts';
 import { jitterOf } from '../../task/retry-policy.ts';
 import { delayFire, fillFired } from './fire-events.ts';
-import { cancelMade, isLive, lastMade, makeWork, type Work } from './make-work.ts';
+import { cancelMade, makeWork, type Work } from './make-work.ts';
 import { startReplica } from './replicas.ts';
 
 /** Bytes of a definition that count as much as another fire. */
@@ -38,21 +39,24 @@ function fire(decision: Decision, slot: Slot): void {
   const settings = settingsOf(state, slot, decision.runWork.utf8);
   if (table.replicas[slot] > 0) return startReplica(decision, slot, settings);
   const time = table.nextAt[slot];
-  if (time > (settings.window?.to ?? Number.POSITIVE_INFINITY)) return complete(decision, slot);
+  // Of a fixed delay, an end may lead to a time outside the window.
+  const { from = 0, to = Number.POSITIVE_INFINITY } = settings.window ?? {};
+  if (time > to) return moveTo(decision, slot, NO_TIME);
+  if (time < from) return moveTo(decision, slot, from);
   if (isMissed(decision, slot)) return fireMissed(decision, slot, settings);
   fireAt(decision, slot, { settings, scheduledAt: time, after: time, missed: 0 });
 }
 
-/** The window of a fixed delay is over. */
-function complete({ state, emit, events }: Decision, slot: Slot): void {
+/** Another next time, without a fire. */
+function moveTo({ state, emit, events }: Decision, slot: Slot, time: number): void {
   const { table } = state.schedules;
   const event = events.scheduleChanged;
   event.slot = slot;
   event.task = table.number[slot] as TaskNumber;
   event.revision = table.revision[slot];
   event.paused = false;
-  event.nextAt = NO_TIME;
-  event.timerAt = 0;
+  event.nextAt = time;
+  event.timerAt = time;
   emit(event);
 }
 
@@ -97,13 +101,14 @@ interface Due {
 function fireAt(decision: Decision, slot: Slot, due: Due): void {
   const { state } = decision;
   const { settings, scheduledAt } = due;
-  const last = lastMade(state, slot);
-  if (settings.overlap === 'skip' && isLive(state, last)) {
+  const { overlap = 'allow' } = settings;
+  const before = overlap === 'allow' ? [] : liveWorks(state, slot);
+  if (overlap === 'skip' && before.length > 0) {
     return skip(decision, slot, { ...due, reason: 'overlap' });
   }
   const work = makeWork(decision, { slot, settings, scheduledAt });
   if ('made' in work) {
-    if (settings.overlap === 'cancelPrevious') cancelMade(decision, slot, last);
+    if (overlap === 'cancelPrevious') for (const work of before) cancelMade(decision, slot, work);
     return emitFired(decision, slot, { ...due, cause: 'time', work });
   }
   if (work.refused === 'no_room') return delayFire(decision, slot, { reason: 'no_room' });
@@ -125,6 +130,9 @@ export function emitFired(
   const event = fillFired(decision, slot, fired);
   event.missed = missed;
   fillNext(decision, slot, { settings, after, hasMade: 'made' in work });
+  // Jitter may be longer than the period. What it delays is not late.
+  const isJittered = settings.jitterMs !== undefined && event.nextAt !== NO_TIME && missed === 0;
+  if (isJittered) event.timerAt = Math.max(event.timerAt, decision.now);
   decision.emit(event);
 }
 
