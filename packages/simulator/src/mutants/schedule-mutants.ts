@@ -31,11 +31,11 @@ const PLANTED: readonly Mutant[] = [
     what: 'A schedule that was deleted does not fire: here the delete is answered and not made.',
   },
   {
-    name: 'old-input-after-a-change',
-    file: APPLY,
-    find: '  state.payloads.store(SCHEDULE_PAYLOAD, slot, event.definition);',
-    replace: '  if (isNew) state.payloads.store(SCHEDULE_PAYLOAD, slot, event.definition);',
-    what: 'A change counts from its answer on: here the old version goes on.',
+    name: 'old-time-fires-after-a-change',
+    file: CHANGES,
+    find: 'const isKept = isSameSpec && isSameRest && wasPaused === put.paused;',
+    replace: 'const isKept = found !== NO_SLOT && table.nextAt[slot] !== 0;',
+    what: 'A change counts from its answer on: here the next time of the old version fires.',
   },
   {
     name: 'one-replica-too-many',

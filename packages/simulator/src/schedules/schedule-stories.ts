@@ -1,4 +1,10 @@
-import type { ChangeSchedules, Event, ScheduleChange, ScheduleSettings } from '@sluice/core';
+import {
+  type ChangeSchedules,
+  type Event,
+  RUN_STATES,
+  type ScheduleChange,
+  type ScheduleSettings,
+} from '@sluice/core';
 import type { ServerPace } from '../checkers/runs/server-pace.ts';
 import type { LogStory } from '../checkers/story/log-story.ts';
 import type { StoryRule, ToldCommand } from '../checkers/story/story-rule.ts';
@@ -77,7 +83,7 @@ export class ScheduleStories implements StoryRule {
         return this.fireRules.made(event, told);
       case 'run_ended':
         this.runsOver.add(event.task);
-        return this.workEnded(event.task, told.at, false);
+        return this.workEnded(event.task, told.at, RUN_STATES[event.state] === 'cancelled');
       case 'run_revived':
         this.runsOver.delete(event.task);
         return;
