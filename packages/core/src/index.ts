@@ -96,6 +96,11 @@ export {
   timesOf,
 } from './commands/schedules/schedule-times.ts';
 export {
+  type ListedWork,
+  numberOfWork,
+  viewFire,
+} from './commands/schedules/view-fire.ts';
+export {
   madeId,
   scheduleStateOf,
   shownSettings,

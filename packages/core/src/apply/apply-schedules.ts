@@ -51,6 +51,9 @@ export const SCHEDULE_APPLIERS: Appliers<typeof SCHEDULE_EVENTS> = {
     });
   },
   backfill_ended: (state, _at, event) => state.schedules.backfills.end(event.backfill),
+  times_missed: (state, _at, event) => {
+    state.schedules.table.skips[check(state, event)] += event.count;
+  },
 };
 
 function applyPut(state: State, at: number, event: EventOf<'schedule_put'>): void {

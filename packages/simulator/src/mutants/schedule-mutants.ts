@@ -39,10 +39,10 @@ const PLANTED: readonly Mutant[] = [
   },
   {
     name: 'one-replica-too-many',
-    file: SCHEDULES,
-    find: 'replicas.liveOf(slot) < table.replicas[slot];',
-    replace: 'replicas.liveOf(slot) <= table.replicas[slot];',
-    what: 'Only as many replicas run as were asked for: here one more starts after a change.',
+    file: CHANGES,
+    find: 'event.replicas = replicasOf(settings);',
+    replace: 'event.replicas = replicasOf(settings) && replicasOf(settings) + 1;',
+    what: 'Only as many replicas run as were asked for: here one more.',
   },
   {
     name: 'superfluous-replicas-run-on',
@@ -61,9 +61,8 @@ const PLANTED: readonly Mutant[] = [
   {
     name: 'missed-once-fires-twice',
     file: FIRES,
-    find: 'return fireAt(decision, slot, { settings, scheduledAt: latest, after: now, missed: 0 });',
-    replace:
-      'return fireAt(decision, slot, { settings, scheduledAt: latest, after: time, missed: 0 });',
+    find: "if (policy === 'once') return fireAt(decision, slot, due);",
+    replace: "if (policy === 'once') return fireAt(decision, slot, { ...due, after: time });",
     what: 'Missed times lead to one fire: here another one follows.',
   },
   {

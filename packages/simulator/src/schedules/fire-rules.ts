@@ -10,6 +10,9 @@ type Fired = EventOf<'schedule_fired'>;
 /** Missed times that `misfire: "all"` makes up for, unless the schedule says otherwise. */
 const MISFIRE_MAX = 100;
 
+/** Missed times of a pattern that are counted at most. */
+const COUNTED_MAX = 1000;
+
 /** Commands in which schedules make tasks and runs. */
 const FIRING: readonly string[] = ['advance_time', 'trigger_schedule'];
 
@@ -20,6 +23,8 @@ interface Expected {
   /** The next time is the first one after this. */
   readonly after: number;
   readonly missed: number;
+  /** Number of missed times before this one. */
+  readonly passed: number;
 }
 
 /** What a fire of a schedule may be, by the naive model. */
@@ -27,6 +32,8 @@ export class FireRules {
   private readonly stories: ScheduleStories;
   /** Inputs of tasks and runs that the command made and no schedule has claimed, by number. */
   private readonly unclaimed = new Map<number, string>();
+  /** Missed times that the command noted, by schedule. */
+  private readonly missedBefore = new Map<number, number>();
 
   constructor(stories: ScheduleStories) {
     this.stories = stories;
@@ -34,10 +41,15 @@ export class FireRules {
 
   begins(_told: ToldCommand): void {
     this.unclaimed.clear();
+    this.missedBefore.clear();
   }
 
   made(event: EventOf<'task_submitted' | 'run_started'>, { command }: ToldCommand): void {
     if (FIRING.includes(command.type)) this.unclaimed.set(event.task, textOf(event.input));
+  }
+
+  passed({ task, count }: EventOf<'times_missed'>): void {
+    this.missedBefore.set(task, count);
   }
 
   ends(): void {
@@ -113,6 +125,11 @@ export class FireRules {
       return `${name} fires for ${event.scheduledAt}, not ${expected.scheduledAt} (next ${nextAt})`;
     });
     this.checkSkip(schedule, event, expected);
+    const passed = this.missedBefore.get(schedule.number) ?? 0;
+    this.missedBefore.delete(schedule.number);
+    const isCounted =
+      passed === Math.min(expected.passed, passed < COUNTED_MAX ? Infinity : passed);
+    this.check(isCounted, 'I19', () => `${name} missed ${expected.passed} times, not ${passed}`);
     if (event.made !== 0) this.checkOverlap(schedule, live);
     this.checkNext(schedule, event, { at, after: expected.after });
     schedule.nextAt = event.nextAt;
@@ -128,7 +145,7 @@ export class FireRules {
   private expected(schedule: ScheduleStory, at: number, live: readonly Work[]): Expected {
     const { nextAt, settings, times, windowEnd } = schedule;
     const overlap = settings.overlap === 'skip' && live.length > 0 ? 'overlap' : '';
-    const inTime = { scheduledAt: nextAt, skip: overlap, after: nextAt, missed: 0 };
+    const inTime = { scheduledAt: nextAt, skip: overlap, after: nextAt, missed: 0, passed: 0 };
     if (!schedule.isMissed(at)) return inTime;
     const { misfire = 'once', misfireMax = MISFIRE_MAX } = settings;
     this.note(`a time was missed: ${misfire}`);
@@ -138,7 +155,8 @@ export class FireRules {
     const repeats = schedule.kind === 'cron' || schedule.kind === 'fixedRate';
     const later = repeats ? times.between(nextAt, Math.min(at, windowEnd)) : [];
     const skip = misfire === 'once' ? overlap : 'misfire';
-    return { scheduledAt: later.at(-1) ?? nextAt, skip, after: at, missed: 0 };
+    const scheduledAt = later.at(-1) ?? nextAt;
+    return { scheduledAt, skip, after: at, missed: 0, passed: later.length };
   }
 
   private checkSkip({ name }: ScheduleStory, event: Fired, { skip }: Expected): void {

@@ -1,16 +1,11 @@
-import {
-  type ChangeSchedules,
-  type Event,
-  RUN_STATES,
-  type ScheduleChange,
-  type ScheduleSettings,
-} from '@sluice/core';
+import { type Event, RUN_STATES } from '@sluice/core';
 import type { ServerPace } from '../checkers/runs/server-pace.ts';
 import type { LogStory } from '../checkers/story/log-story.ts';
 import type { StoryRule, ToldCommand } from '../checkers/story/story-rule.ts';
-import { hasEnded, type TaskStory, textOf } from '../checkers/story/task-story.ts';
+import { hasEnded, type TaskStory } from '../checkers/story/task-story.ts';
 import type { WatchedPartition } from '../server/watched-partition.ts';
 import type { Situations } from '../situations.ts';
+import { changeOf, inputNumber } from './asked-change.ts';
 import { expectedAfterPause, expectedPut, timerProblem } from './expected-times.ts';
 import { FireRules } from './fire-rules.ts';
 import type { KnownSchedules } from './known-schedules.ts';
@@ -95,6 +90,8 @@ export class ScheduleStories implements StoryRule {
         return this.removed(event, told);
       case 'schedule_fired':
         return this.fired(event, told);
+      case 'times_missed':
+        return this.fireRules.passed(event);
       case 'schedule_delayed':
         return this.delayed(event, told);
       case 'backfill_started':
@@ -386,27 +383,9 @@ export class ScheduleStories implements StoryRule {
 }
 
 function isAboutSchedule({ type }: Event): boolean {
-  return type.startsWith('schedule_') || type.startsWith('backfill_');
+  return /^(schedule|backfill|times)_/.test(type);
 }
 
 function keyOf({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
   return `${namespace}/${name}`;
-}
-
-interface AskedChange {
-  readonly change: ScheduleChange & { readonly settings?: ScheduleSettings };
-  readonly input: string;
-}
-
-function changeOf(command: ChangeSchedules, name: string): AskedChange | undefined {
-  const place = command.changes.findIndex((each) => each.name === name);
-  if (place < 0) return undefined;
-  const { inputs, inputEnds } = command;
-  const start = place === 0 ? 0 : inputEnds[place - 1];
-  const input = textOf({ bytes: inputs, start, end: inputEnds[place] });
-  return { change: command.changes[place], input };
-}
-
-function inputNumber(input: string): number {
-  return input === '' ? 0 : (JSON.parse(input) as { readonly n: number }).n;
 }

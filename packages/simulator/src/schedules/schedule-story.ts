@@ -112,7 +112,9 @@ export class ScheduleStory {
 
   /** Whether a fire at this time was missed. */
   isMissed(at: number): boolean {
-    const dueAt = this.missed > 0 ? this.nextAt : this.timerAt;
+    // A timer that is later than by jitter is a try after there was no room.
+    const { jitterMs = 0 } = this.settings;
+    const dueAt = this.missed > 0 ? this.nextAt : Math.min(this.timerAt, this.nextAt + jitterMs);
     return at - Math.max(dueAt, this.nextAt, this.releasedAt) > MISSED_AFTER_MS;
   }
 

@@ -129,6 +129,7 @@ function store(decision: Decision, found: Slot, put: Put): ScheduleOutcome {
     return { rejection: 'never_fires', slot: NO_SLOT };
   }
   emit(event);
+  if (found === NO_SLOT) decision.outputs.createdSchedules.push(slot);
   const hasOtherWork = found !== NO_SLOT && !(isSameWork && isSameTarget(before, put.settings));
   if (hasOtherWork || !isSameSpec) endBackfill(decision, slot);
   stopReplicas(decision, slot, hasOtherWork || put.paused ? 0 : event.replicas);

@@ -1,6 +1,6 @@
 import { NO_SLOT, type Slot, type TaskNumber } from '../../base/ids.ts';
 import type { Decision } from '../../decision/decision.ts';
-import { latestTime, NO_TIME, nextTime } from '../../schedule/fire-times.ts';
+import { latestTime, NO_TIME, nextTime, timesBefore } from '../../schedule/fire-times.ts';
 import {
   type FireCause,
   type FireReason,
@@ -43,7 +43,7 @@ function fire(decision: Decision, slot: Slot): void {
   const { from = 0, to = Number.POSITIVE_INFINITY } = settings.window ?? {};
   if (time > to) return moveTo(decision, slot, NO_TIME);
   if (time < from) return moveTo(decision, slot, from);
-  if (isMissed(decision, slot)) return fireMissed(decision, slot, settings);
+  if (isMissed(decision, slot, settings)) return fireMissed(decision, slot, settings);
   fireAt(decision, slot, { settings, scheduledAt: time, after: time, missed: 0 });
 }
 
@@ -61,16 +61,13 @@ function moveTo({ state, emit, events }: Decision, slot: Slot, time: number): vo
 }
 
 /** Times that had to wait for the end of the last one are late only from that end on. */
-function isMissed({ state, now }: Decision, slot: Slot): boolean {
+function isMissed({ state, now }: Decision, slot: Slot, settings: ScheduleSettings): boolean {
   const { nextAt, releasedAt, timerAt, missed } = state.schedules.table;
-  // One that is made up for stays late while it waits for room.
+  // What waits for room is late: later timers than by jitter are tries.
   const waitsUntil = missed[slot] > 0 ? nextAt[slot] : timerAt[slot];
-  const jittered = Math.min(waitsUntil, nextAt[slot] + JITTER_MS_MAX);
+  const jittered = Math.min(waitsUntil, nextAt[slot] + (settings.jitterMs ?? 0));
   return now - Math.max(jittered, releasedAt[slot]) > MISFIRE_AFTER_MS;
 }
-
-/** The largest jitter: later timers are delays for want of room. */
-const JITTER_MS_MAX = 86_400_000;
 
 /** The times up to now were missed: what happens is the schedule's choice. */
 function fireMissed(decision: Decision, slot: Slot, settings: ScheduleSettings): void {
@@ -83,11 +80,18 @@ function fireMissed(decision: Decision, slot: Slot, settings: ScheduleSettings):
     return fireAt(decision, slot, { settings, scheduledAt: time, after: time, missed });
   }
   const latest = latestTime(settings, calendar, { since: time, until: now });
-  if (policy === 'once') {
-    return fireAt(decision, slot, { settings, scheduledAt: latest, after: now, missed: 0 });
-  }
-  const due = { settings, scheduledAt: latest, after: now, missed: 0 };
+  const passed = timesBefore(settings, calendar, { since: time, until: latest });
+  const due = { settings, scheduledAt: latest, after: now, missed: 0, passed };
+  if (policy === 'once') return fireAt(decision, slot, due);
   skip(decision, slot, { ...due, reason: 'misfire' });
+}
+
+function noteMissed({ state, emit, events }: Decision, slot: Slot, count: number): void {
+  if (count === 0) return;
+  events.timesMissed.slot = slot;
+  events.timesMissed.task = state.schedules.table.number[slot] as TaskNumber;
+  events.timesMissed.count = count;
+  emit(events.timesMissed);
 }
 
 interface Due {
@@ -96,6 +100,8 @@ interface Due {
   /** The next time comes after this one. */
   readonly after: number;
   readonly missed: number;
+  /** Number of missed times before this one. */
+  readonly passed?: number;
 }
 
 function fireAt(decision: Decision, slot: Slot, due: Due): void {
@@ -126,7 +132,8 @@ export function emitFired(
   slot: Slot,
   fired: Due & { readonly cause: FireCause; readonly work: Work },
 ): void {
-  const { settings, after, missed, work } = fired;
+  const { settings, after, missed, work, passed = 0 } = fired;
+  noteMissed(decision, slot, passed);
   const event = fillFired(decision, slot, fired);
   event.missed = missed;
   fillNext(decision, slot, { settings, after, hasMade: 'made' in work });

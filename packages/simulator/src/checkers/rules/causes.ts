@@ -42,6 +42,7 @@ const CAUSES: { readonly [T in Event['type']]?: Causes } = {
   schedule_changed: ['pause_schedules', 'advance_time'],
   schedule_fired: ['advance_time', 'trigger_schedule'],
   schedule_delayed: ['advance_time'],
+  times_missed: ['advance_time'],
   backfill_started: ['start_backfill'],
   backfill_ended: ['end_backfill', 'change_schedules', 'advance_time'],
   run_forgotten: MAKE_ROOM,

@@ -293,6 +293,7 @@ const ABOUT_NO_TASK: readonly Event['type'][] = [
   'schedule_delayed',
   'backfill_started',
   'backfill_ended',
+  'times_missed',
   'values_asked',
   'run_delivery_owed',
   'step_skip_planned',
