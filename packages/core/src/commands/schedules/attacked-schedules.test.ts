@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
+import type { SessionId } from '../../base/ids.ts';
 import { TEST_CALENDAR, TestSchedules } from '../../testing/schedules/test-schedules.ts';
 import { TestPartition } from '../../testing/test-partition.ts';
 import type { StartBackfill } from './backfill-schedules.ts';
@@ -253,4 +254,40 @@ test('a window that is over is refused, also while the last one runs', () => {
   const delayed = schedules.put('b', { ...delay(SECOND), window });
 
   expect([queued.rejection, delayed.rejection]).toEqual(['never_fires', 'never_fires']);
+});
+
+/** Memory that one task of somebody else fills. */
+function fillMemory(): SessionId {
+  setUp({ tasksMax: 1, finishedTasksMax: 0 });
+  const session = schedules.work();
+  partition.submit({});
+  return session;
+}
+
+test('while memory is full tries become rarer, and are noted', () => {
+  fillMemory();
+  schedules.put('a', rate(SECOND));
+  const tries: number[] = [];
+
+  for (let i = 0; i < 10; i++) {
+    partition.now = Math.max(partition.now, partition.nextTimerAt);
+    partition.advance();
+    expect(partition.outputs.delayedFires).toEqual([schedules.slotOf('a')]);
+    tries.push(partition.now);
+  }
+
+  const gaps = tries.slice(1).map((at, place) => (at - tries[place]) / SECOND);
+  expect(gaps).toEqual([1, 1, 2, 4, 8, 16, 30, 30, 30]);
+});
+
+test('missed times that found no room lead to one fire', () => {
+  const session = fillMemory();
+  schedules.put('a', rate(SECOND));
+  schedules.pass(HOUR);
+  schedules.finish(session);
+
+  schedules.passUntil(partition.nextTimerAt);
+
+  expect(schedules.get('a')).toMatchObject({ fires: 1 });
+  schedules.isReplayed();
 });
