@@ -8,10 +8,15 @@ export interface StageResult {
 /** The part of vitest's JSON report that is counted. */
 export interface VitestReport {
   readonly testResults: readonly {
+    /** The path of the file. */
+    readonly name: string;
     readonly status: string;
-    readonly assertionResults: readonly { readonly status: string }[];
+    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
   }[];
 }
+
+/** More failed files than this are no chance. */
+const REPEATED_FILES_MAX = 3;
 
 interface Counts {
   readonly passed: number;
@@ -35,6 +40,28 @@ export function countRun(run: TestRun): Counts {
     failed: vitest.failed + run.stages.length - stagesPassed,
     skipped: vitest.skipped,
   };
+}
+
+/** The files to run once more: what fails for another reason than chance fails again. */
+export function filesToRepeat({ testResults }: VitestReport): string[] {
+  const files = testResults.filter(({ status }) => status === 'failed').map(({ name }) => name);
+  return files.length > REPEATED_FILES_MAX ? [] : files;
+}
+
+/** Names of the tests that failed, and of the files that failed as a whole. */
+export function failedTests({ testResults }: VitestReport): string[] {
+  return testResults.flatMap((file) => {
+    if (isBroken(file)) return [file.name];
+    const failed = file.assertionResults.filter(({ status }) => status === 'failed');
+    return failed.map(({ fullName }) => fullName);
+  });
+}
+
+/** `first` with the files of `second` in place of its own. */
+export function replaceFiles(first: VitestReport, second: VitestReport): VitestReport {
+  const again = new Set(second.testResults.map(({ name }) => name));
+  const others = first.testResults.filter(({ name }) => !again.has(name));
+  return { testResults: [...others, ...second.testResults] };
 }
 
 export function formatCounts({ passed, failed, skipped }: Counts): string {

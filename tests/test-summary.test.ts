@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { countRun, formatCounts, type VitestReport } from '../scripts/test-summary.ts';
+import {
+  countRun,
+  failedTests,
+  filesToRepeat,
+  formatCounts,
+  replaceFiles,
+  type VitestReport,
+} from '../scripts/test-summary.ts';
 
 test('tests and stages are added up', () => {
   const counts = countRun({
@@ -33,8 +40,8 @@ test('a test that never ended has failed', () => {
 test('a file that fails to load is a failure, although it has no failed test', () => {
   const report: VitestReport = {
     testResults: [
-      { status: 'failed', assertionResults: [] },
-      { status: 'passed', assertionResults: [{ status: 'passed' }] },
+      { name: 'a', status: 'failed', assertionResults: [] },
+      { name: 'b', status: 'passed', assertionResults: [{ status: 'passed', fullName: 'b1' }] },
     ],
   };
 
@@ -68,11 +75,41 @@ test('the last line names the skipped tests only if there are any', () => {
   expect(formatCounts({ passed: 3, failed: 1, skipped: 2 })).toBe('3 passed, 1 failed, 2 skipped');
 });
 
+test('failed files run once more', () => {
+  const report = reportOf(['passed'], ['failed', 'passed'], ['failed']);
+
+  expect(filesToRepeat(report)).toEqual([
+    '/project/tests/e2e/1.test.ts',
+    '/project/tests/e2e/2.test.ts',
+  ]);
+  expect(failedTests(report)).toEqual(['test 1.0', 'test 2.0']);
+});
+
+test('nothing runs again after many failures', () => {
+  expect(filesToRepeat(reportOf(...Array(4).fill(['failed'])))).toEqual([]);
+});
+
+test('a file that ran again counts once, as it ended then', () => {
+  const first = reportOf(['passed'], ['failed', 'passed']);
+  const second: VitestReport = {
+    testResults: reportOf([], ['passed', 'passed']).testResults.slice(1),
+  };
+
+  const report = replaceFiles(first, second);
+
+  const counts = countRun({ stages: [], report, vitestPassed: true });
+  expect(counts).toEqual({ passed: 3, failed: 0, skipped: 0 });
+});
+
 function reportOf(...files: string[][]): VitestReport {
   return {
-    testResults: files.map((statuses) => ({
+    testResults: files.map((statuses, index) => ({
+      name: `/project/tests/e2e/${index}.test.ts`,
       status: statuses.includes('failed') ? 'failed' : 'passed',
-      assertionResults: statuses.map((status) => ({ status })),
+      assertionResults: statuses.map((status, place) => ({
+        status,
+        fullName: `test ${index}.${place}`,
+      })),
     })),
   };
 }
