@@ -110,11 +110,12 @@ function store(decision: Decision, found: Slot, put: Put): ScheduleOutcome {
   if (text === before && isSameWork && wasPaused === put.paused) {
     return { change: 'unchanged', slot: found };
   }
-  const refusal = whyRefused(decision, found, put);
+  const bytes = put.input.length + text.length;
+  const refusal = whyRefused(decision, found, { namespace: put.namespace, bytes });
   if (refusal !== undefined) return { rejection: refusal, slot: NO_SLOT };
   const earlier = before === '' ? undefined : (JSON.parse(before) as ScheduleSettings);
   const { spec, window, jitterMs } = put.settings;
-  const isSameSpec = isSame(earlier?.spec, spec);
+  const isSameSpec = earlier !== undefined && isSame(earlier.spec, spec);
   const isSameRest = isSame([earlier?.window, earlier?.jitterMs], [window, jitterMs]);
   const slot = found === NO_SLOT ? table.nextFree() : found;
   fill(decision, slot, { put, text, isNew: found === NO_SLOT });
@@ -130,7 +131,7 @@ function store(decision: Decision, found: Slot, put: Put): ScheduleOutcome {
   }
   emit(event);
   if (found === NO_SLOT) decision.outputs.createdSchedules.push(slot);
-  const hasOtherWork = found !== NO_SLOT && !(isSameWork && isSameTarget(before, put.settings));
+  const hasOtherWork = found !== NO_SLOT && !(isSameWork && isSameTarget(earlier, put.settings));
   if (hasOtherWork || !isSameSpec) endBackfill(decision, slot);
   stopReplicas(decision, slot, hasOtherWork || put.paused ? 0 : event.replicas);
   return { change: found === NO_SLOT ? 'created' : 'replaced', slot };
@@ -153,23 +154,23 @@ function isSame(before: unknown, after: unknown): boolean {
   return JSON.stringify(before) === JSON.stringify(after);
 }
 
-function isSameTarget(before: string, { task, run }: ScheduleSettings): boolean {
-  if (before === '') return true;
-  const earlier = JSON.parse(before) as ScheduleSettings;
-  return JSON.stringify([earlier.task, earlier.run]) === JSON.stringify([task, run]);
+function isSameTarget(
+  earlier: ScheduleSettings | undefined,
+  { task, run }: ScheduleSettings,
+): boolean {
+  return earlier === undefined || isSame([earlier.task, earlier.run], [task, run]);
 }
 
 function whyRefused(
   decision: Decision,
   found: Slot,
-  { namespace, settings, input }: Put,
+  { namespace, bytes }: { readonly namespace: string; readonly bytes: number },
 ): ScheduleOutcome['rejection'] {
   const { state } = decision;
   const { limits, heldBytes, schedules } = state;
   const { table } = schedules;
   const isNew = found === NO_SLOT;
   if (isNew && table.nextFree() === NO_SLOT) return 'too_many_schedules';
-  const bytes = input.length + JSON.stringify(settings).length;
   const payloadBytes = bytes - (isNew ? 0 : table.definitionLength[found]);
   if (payloadBytes > 0 && heldBytes + payloadBytes > limits.payloadBytesMax) {
     return 'too_many_bytes';

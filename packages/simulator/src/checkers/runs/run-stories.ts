@@ -304,7 +304,8 @@ export class RunStories implements StoryRule {
     } catch (cause) {
       this.check(false, 'I22', () => `${name} ends: ${(cause as Error).message}`);
     }
-    if (wasRunning && run.model.status !== 'running' && !succeeded) {
+    // A failure that is allowed may be followed by a TERMINATE that succeeds.
+    if (wasRunning && run.model.endsAs === 'failed' && !succeeded) {
       run.outcome = OUTCOMES[task.phase] ?? '';
     }
   }
