@@ -31,7 +31,7 @@ export interface PeerClient {
   close(): Promise<void>;
 }
 
-export interface PeerSchedules {
+interface PeerSchedules {
   /** Number of schedules per call, and calls at once. */
   readonly perCall: number;
   readonly atOnce: number;

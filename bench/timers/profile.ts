@@ -1,5 +1,5 @@
 /**
- * `node bench/timers/profile.ts`: schedules are created, changed and fired with V8's profiler on in
+ * `npm run bench:timers-profile`: schedules are created, changed and fired with V8's profiler on in
  * the server. Prints the largest costs of its main thread.
  */
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';

@@ -65,7 +65,7 @@ export function drawSpec({ random, now }: ScheduleDraw): Record<string, unknown>
   return { permanent: true, replicas: random.integer(1, 3) };
 }
 
-export function drawTarget(draw: ScheduleDraw): Record<string, unknown> {
+function drawTarget(draw: ScheduleDraw): Record<string, unknown> {
   const { random, n, hasRuns } = draw;
   if (hasRuns && random.chance(0.2)) {
     const flow = `flow${random.integer(0, 3)}`;

@@ -254,9 +254,9 @@ export class FireRules {
     this.check(isDue, 'I18', () => `${name} starts replica ${event.replica} too early`);
     if (!isDue) return;
     if (place.failures > 0) this.note('a replica was started again after a short life');
-    const work = { number: event.made, isRun: event.isRun };
-    replicas.start(event.replica - 1, { made: event.made, madeAt: at, work: schedule.work });
-    this.stories.watch(work, schedule);
+    const { made, isRun } = event;
+    replicas.start(event.replica - 1, { made, madeAt: at, isRun, work: schedule.work });
+    this.stories.watch({ number: made, isRun }, schedule);
   }
 
   private note(situation: string): void {

@@ -2,6 +2,7 @@ interface ReplicaStory {
   /** Number of the task or run; 0 while none runs. */
   made: number;
   madeAt: number;
+  isRun: boolean;
   /** When the next one may start, while none runs. */
   startAt: number;
   /** Short lives in a row. */
@@ -35,7 +36,7 @@ export class ReplicaStories {
 
   resize(count: number, at: number): void {
     while (this.places.length < count) {
-      this.places.push({ made: 0, madeAt: 0, startAt: at, failures: 0, work: '' });
+      this.places.push({ made: 0, madeAt: 0, isRun: false, startAt: at, failures: 0, work: '' });
     }
     this.trim(count);
   }
@@ -51,11 +52,11 @@ export class ReplicaStories {
     }
   }
 
-  start(place: number, started: Pick<ReplicaStory, 'made' | 'madeAt' | 'work'>): void {
+  start(place: number, started: Pick<ReplicaStory, 'made' | 'madeAt' | 'isRun' | 'work'>): void {
     Object.assign(this.places[place], started);
   }
 
-  /** Returns whether it was one of them. The next one starts later the more often it ended early. */
+  /** Returns whether it was one of them. After short lives in a row the next one starts later. */
   end(made: number, { at, wasCancelled }: { at: number; wasCancelled: boolean }): boolean {
     const replica = this.places.find((each) => each.made === made);
     if (replica === undefined) return false;

@@ -290,8 +290,7 @@ export class ScheduleStories implements StoryRule {
     const asked = command.type === 'change_schedules' ? changeOf(command, name) : undefined;
     const isAsked = asked !== undefined && asked.change.settings === undefined;
     this.check(isAsked, 'I18', () => `${name} is removed, and nobody asked`);
-    const isRun = schedule.settings.run !== undefined;
-    for (const { made } of schedule.replicas.live) this.mustStop({ number: made, isRun });
+    for (const { made, isRun } of schedule.replicas.live) this.mustStop({ number: made, isRun });
     if (schedule.replicas.live.length > 0) this.situations.note('replicas were deleted');
     for (const [number, each] of this.watched) if (each === schedule) this.watched.delete(number);
     this.byNumber.delete(schedule.number);
@@ -347,8 +346,8 @@ export class ScheduleStories implements StoryRule {
   }
 
   private lookAtReplicas(schedule: ScheduleStory): void {
-    const going = schedule.replicas.live.filter(({ made, work }) => {
-      return this.runsOn({ number: made, isRun: work.startsWith('[null,') });
+    const going = schedule.replicas.live.filter(({ made, isRun }) => {
+      return this.runsOn({ number: made, isRun });
     });
     const most = schedule.paused ? 0 : schedule.replicaCount;
     this.check(going.length <= most, 'I44', () => {

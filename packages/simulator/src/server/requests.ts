@@ -4,8 +4,8 @@ import { SluiceError } from '@sluice/protocol';
 import type { Admission, Gateway } from '@sluice/server';
 import type { ServerExchange } from '../network/server-exchange.ts';
 import { commandOf, type Operation, type OperationCommand, renderReply } from './operations.ts';
-import type { RunRequests } from './run-requests.ts';
-import type { ScheduleRequests } from './schedule-requests.ts';
+import { RunRequests } from './run-requests.ts';
+import { ScheduleRequests } from './schedule-requests.ts';
 
 export interface RequestParts {
   readonly runs: RunRequests;
@@ -13,6 +13,14 @@ export interface RequestParts {
   readonly engine: Engine;
   readonly gateway: Gateway;
   readonly admission: Admission;
+}
+
+/** Everything that requests need. */
+export function requestsOf(
+  parts: Pick<RequestParts, 'engine' | 'gateway' | 'admission'> & { readonly clock: () => number },
+): RequestParts {
+  const { clock, ...others } = parts;
+  return { ...others, runs: new RunRequests(parts), schedules: new ScheduleRequests(parts) };
 }
 
 export interface Answer {
