@@ -57,7 +57,9 @@ function sourceOf(specifier: string, from: string): string | undefined {
   const [, name, entry] = /^@sluice\/([a-z]+)(.*)$/.exec(specifier) ?? [];
   if (name === undefined) return undefined;
   const { exports = {} } = readManifest(`packages/${name}/package.json`);
-  const file = exports[`.${entry}`];
+  const given = exports[`.${entry}`];
+  // The SDK has another entry for browsers.
+  const file = typeof given === 'object' ? given.default : given;
   if (typeof file !== 'string') throw new Error(`${from} imports '${specifier}', which is unknown`);
   return path.join('packages', name, file);
 }

@@ -23,7 +23,7 @@ export interface Manifest {
   readonly name: string;
   readonly version: string;
   readonly license: string;
-  readonly exports?: Readonly<Record<string, string>>;
+  readonly exports?: Readonly<Record<string, string | { readonly default: string }>>;
   readonly dependencies?: Readonly<Record<string, string>>;
 }
 

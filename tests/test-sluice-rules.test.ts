@@ -76,7 +76,7 @@ test.each([
 test('both refuse the same fields of any task', () => {
   let refused = 0;
   fc.assert(
-    fc.property(valuesOf(TaskRequest as object), (value) => {
+    fc.property(valuesOf(withoutExec(TaskRequest)), (value) => {
       fc.pre(typeof value === 'object' && value !== null && !Array.isArray(value));
       const body: object = JSON.parse(JSON.stringify(value));
       const paths = refusedByServer(body);
@@ -91,3 +91,9 @@ test('both refuse the same fields of any task', () => {
   );
   expect(refused).toBeGreaterThan(100);
 });
+
+/** A `TestSluice` runs no commands. */
+function withoutExec({ properties, ...rest }: typeof TaskRequest): object {
+  const { exec: _, ...others } = properties;
+  return { ...rest, properties: others };
+}

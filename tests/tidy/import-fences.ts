@@ -38,7 +38,7 @@ const FENCES: Readonly<Record<string, Fence>> = {
     external: [],
   },
   // `sluice dev` runs the server in its own process.
-  cli: { packages: ['protocol', 'sdk', 'server'], allowsNode: true, external: 'any' },
+  cli: { packages: ['protocol', 'sdk', 'server', 'agent'], allowsNode: true, external: 'any' },
   agent: { packages: ['protocol', 'sdk'], allowsNode: true, external: 'any' },
   console: { packages: ['protocol', 'sdk'], allowsNode: true, external: 'any' },
   // It runs everything that runs without a socket.

@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs';
 import { constants } from 'node:os';
 import { NoServerError, RefusedError, StrangeServerError } from './api/api-errors.ts';
 import { buildCommit } from './build-commit.ts';
@@ -61,6 +62,9 @@ const io: CommandIo = {
     for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
     return Buffer.concat(chunks);
   },
+  get isPiped() {
+    return isPipeOrFile(0);
+  },
   env: process.env,
   terminal: {
     isStdout: isTerminal,
@@ -77,6 +81,16 @@ const io: CommandIo = {
   },
   stop: stop.signal,
 };
+
+function isPipeOrFile(fd: number): boolean {
+  try {
+    const stats = fstatSync(fd);
+    return stats.isFIFO() || stats.isFile() || stats.isSocket();
+  } catch {
+    // It was closed before we began.
+    return false;
+  }
+}
 
 /** Explains an expected failure in one line. Any other error is a bug and keeps its stack. */
 function explain(error: Error): ExitCode {

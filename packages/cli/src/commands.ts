@@ -1,3 +1,5 @@
+import { agent } from './agent/agent.command.ts';
+import { exec } from './agent/exec.command.ts';
 import { type Command, listOf } from './command.ts';
 import { auditCommands } from './commands/audit-commands.ts';
 import { backup } from './commands/backup.command.ts';
@@ -23,6 +25,8 @@ import { workflowCommands } from './workflows/workflow-commands.ts';
 export const COMMANDS: Readonly<Record<string, Command>> = {
   dev,
   server,
+  agent,
+  exec,
   task: taskCommands,
   workflow: workflowCommands,
   run: runCommands,

@@ -6,7 +6,8 @@ export const ExitCode = {
   noServer: 3,
 } as const;
 
-export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
+/** Besides those above: `sluice exec` ends with the exit code of its command. */
+export type ExitCode = number;
 
 /** The environment of a command: stdout is for data, stderr for the rest. */
 export interface CommandIo {
@@ -14,6 +15,8 @@ export interface CommandIo {
   readonly stderr: (line: string) => void;
   /** Reads all of stdin. */
   readonly readStdin: () => Promise<Buffer>;
+  /** Whether stdin is a pipe or a file. */
+  readonly isPiped: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The terminal, when stdout or stderr is one. */
   readonly terminal: Terminal;

@@ -28,12 +28,14 @@ export {
 export type { Utf8 } from './base/utf8.ts';
 export type { CreateAccessKey, CreateAccessKeyReply } from './commands/access/create-access-key.ts';
 export type { RevokeAccessKey, RevokeAccessKeyReply } from './commands/access/revoke-access-key.ts';
-export type {
-  Report,
-  ReportAttempts,
-  ReportAttemptsReply,
-  ReportKind,
-  ReportOutcome,
+export {
+  type Report,
+  type ReportAttempts,
+  type ReportAttemptsReply,
+  type ReportKind,
+  type ReportOutcome,
+  USAGE_FIGURES,
+  type Usage,
 } from './commands/attempts/report-attempts.ts';
 export type { RecordBackup } from './commands/backup/record-backup.ts';
 export type { ResetAfterRestore } from './commands/backup/reset-after-restore.ts';

@@ -281,7 +281,7 @@ function operateOnAll(partition: TestPartition): void {
   const [lease] = runNew(partition, session, { timeouts: { runMs: 5 } });
   partition.now += 5;
   partition.advance();
-  partition.report(session, { lease, kind: 'cancelled' });
+  partition.report(session, { lease, kind: 'cancelled', usage: { wallMs: 5, cpuMs: 0 } });
   const [other] = runNew(partition, session, {});
   partition.report(session, { lease: other, kind: 'later' });
   const number = partition.state.nextTask - 1;

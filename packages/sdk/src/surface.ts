@@ -72,6 +72,7 @@ export type {
   ServerTaskGroup,
   WorkerGroup,
 } from './operators/server-groups.ts';
+export type { CommandExec, Usage } from './task/api-types.ts';
 export type { AttemptEvent } from './task/attempt-event.ts';
 export { type AnyTask, defineTask, type TaskDefinition } from './task/define-task.ts';
 export { Later, PermanentFailure, RetryAfter, TaskAborted } from './task/failures.ts';
@@ -84,6 +85,7 @@ export type {
 } from './task/task-handle.ts';
 export type {
   CallbackOptions,
+  ExecOptions,
   Resources,
   RetryChanges,
   RetryOptions,

@@ -2,6 +2,7 @@ import type { Task } from '../api/answers.ts';
 import { type Styles, stateText } from '../screen/styles.ts';
 import { ago, short, table } from '../screen/table.ts';
 import { visible } from '../screen/visible.ts';
+import { execRows } from './exec-text.ts';
 
 /** How texts are shown. */
 interface Shown {
@@ -41,6 +42,7 @@ export function taskText(task: Task, { styles, columns, now = Date.now() }: Show
   if (task.cancelRequestedAt !== null) rows.push(['cancel asked', task.cancelRequestedAt]);
   if (task.endedAt !== null)
     rows.push(['ended', `${task.endedAt} (${ago(task.endedAt, now)} ago)`]);
+  rows.push(...execRows(task));
   rows.push(['input', payloadText(task.input, task.inputBlob, 500)]);
   const problem = problemText(task);
   if (problem !== '') rows.push(['error', styles.red(problem)]);

@@ -33,6 +33,8 @@ export const ATTEMPT_APPLIERS: Appliers<typeof ATTEMPT_EVENTS> = {
   attempt_leased: applyLeased,
   attempt_started: applyStarted,
   attempt_succeeded: applySucceeded,
+  // Only the records keep it.
+  attempt_used: () => undefined,
   attempt_deferred: applyDeferred,
   attempt_failed: applyFailed,
   attempt_stopping: applyStopping,

@@ -56,6 +56,7 @@ const HISTORY: readonly Event[] = [
   event('attemptTimedOut', { slot: 0, task: 3, reason: RUN_TIMEOUT, retryAt: 700 }),
   event('taskDue', { slot: 0, task: 3 }),
   leased({ slot: 0, task: 3, lease: 7, session: 'c' }),
+  event('attemptUsed', { slot: 0, task: 3, measured: 3, wallMs: 20, cpuMs: 5 }),
   event('attemptDeferred', { slot: 0, task: 3, startedAt: 0 }),
   event('taskEnded', {
     slot: 0,

@@ -41,6 +41,21 @@ export const ATTEMPT_EVENTS = {
     },
   },
 
+  /** What the attempt used, as its worker measured it. Its end follows. */
+  attempt_used: {
+    number: 105,
+    version: 1,
+    fields: {
+      /** Which of the figures were measured: bit 0 for the first, and so on. */
+      measured: byte,
+      wallMs: number,
+      cpuMs: number,
+      memoryPeakBytes: number,
+      readBytes: number,
+      writtenBytes: number,
+    },
+  },
+
   /** The handler returned and the task is ended from outside. The task has no lease. */
   attempt_deferred: { number: 12, version: 1, fields: { startedAt: number } },
 

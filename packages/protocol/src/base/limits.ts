@@ -56,6 +56,10 @@ export const LIMITS = {
   /** Ten years. */
   keyLifeMsMax: 3653 * 86_400_000,
   keyOverlapMsDefault: 86_400_000,
+  /** Arguments of a command. */
+  execArgumentsMax: 1024,
+  /** Characters of one argument, variable or file of a command. */
+  execTextMax: 131_072,
 } as const;
 
 /** A worker stream that has been silent for this long gets a `ping`. */

@@ -19,7 +19,8 @@ import {
   WorkerView,
 } from '../schemas/operation-schemas.ts';
 import { ListQuery, pageOf } from '../schemas/task-operation-schemas.ts';
-import { TaskDefinition, TaskView } from '../schemas/task-schemas.ts';
+import { TaskDefinition } from '../schemas/task-schemas.ts';
+import { TaskView } from '../schemas/task-view-schemas.ts';
 
 const Health = Type.Object({ status: Type.Literal('ok') });
 

@@ -24,15 +24,13 @@ import {
 } from '../schemas/task-operation-schemas.ts';
 import {
   SubmitQuery,
-  SubmittedTask,
-  SubmittedTasks,
   TaskParams,
   TaskPatch,
   TaskRequest,
   TaskRequests,
-  TaskView,
   WaitQuery,
 } from '../schemas/task-schemas.ts';
+import { SubmittedTask, SubmittedTasks, TaskView } from '../schemas/task-view-schemas.ts';
 
 /** A call that changes one task and answers with the task. */
 const OPERATION = { method: 'POST', params: TaskParams, answers: { 200: TaskView } } as const;

@@ -1,3 +1,4 @@
+import { COMMAND_TYPE, CONTAINER_TYPE } from '../base/exec-types.ts';
 import type { ErrorDetail } from '../base/sluice-error.ts';
 import { TIME_PATTERN } from '../base/time-pattern.ts';
 import type { TaskDefinition, TaskPatch, TaskRequest } from '../schemas/task-schemas.ts';
@@ -23,6 +24,7 @@ export function checkTask(
   rules: CoreRules,
 ): void {
   const { runAt, delayMs } = request;
+  checkType(request, path, problems);
   checkDefinition(request, path, problems, rules);
   if (runAt !== undefined && delayMs !== undefined) {
     problems.push({ path: `${path}/delayMs`, problem: 'cannot be combined with runAt' });
@@ -35,6 +37,16 @@ export function checkTask(
   for (const field of ['dedupeWindowMs', 'onDuplicate'] as const) {
     if (request[field] === undefined) continue;
     problems.push({ path: `${path}/${field}`, problem: 'needs a dedupeKey' });
+  }
+}
+
+/** A task with `exec` has a type that no other task can have. */
+function checkType({ type, exec }: TaskRequest, path: string, problems: ErrorDetail[]): void {
+  if (exec !== undefined && type !== COMMAND_TYPE) {
+    problems.push({ path: `${path}/type`, problem: 'cannot be combined with exec' });
+  }
+  if (exec === undefined && (type === COMMAND_TYPE || type === CONTAINER_TYPE)) {
+    problems.push({ path: `${path}/type`, problem: `is reserved for tasks with exec: '${type}'` });
   }
 }
 

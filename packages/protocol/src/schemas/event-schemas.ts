@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { TaskStateName } from './task-schemas.ts';
+import { TaskStateName } from './task-view-schemas.ts';
 
 /** The data of `change` on the stream of events. */
 export const TaskChange = Type.Object({

@@ -4,7 +4,8 @@ import { LIMITS } from '../base/limits.ts';
 import { BlobHash } from './blob-schemas.ts';
 import { RunId } from './id-schemas.ts';
 import { Explanation, ListQuery, pageOf } from './task-operation-schemas.ts';
-import { GivenTime, Priority, Tags, TaskError, Time } from './task-schemas.ts';
+import { GivenTime, Priority, Tags } from './task-schemas.ts';
+import { TaskError, Time } from './task-view-schemas.ts';
 import { WorkflowDefinition, WorkflowName, WorkflowVersion } from './workflow-schemas.ts';
 
 const CorrelationId = Type.String({

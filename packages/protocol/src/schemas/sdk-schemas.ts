@@ -1,6 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 import { KeyRequest, KeyView, NewKeyView, Role } from './access-schemas.ts';
 import { EventGap, TaskChange } from './event-schemas.ts';
+import { CommandExec } from './exec-schemas.ts';
 import {
   DeadLetterFilter,
   DeadLetterGroup,
@@ -44,17 +45,14 @@ import {
   TaskFilter,
 } from './task-operation-schemas.ts';
 import {
-  AttemptView,
   Callback,
   Retry,
   TaskDefinition,
-  TaskError,
   TaskPatch,
   TaskRequest,
-  TaskStateName,
-  TaskView,
   Timeouts,
 } from './task-schemas.ts';
+import { AttemptView, TaskError, TaskStateName, TaskView, Usage } from './task-view-schemas.ts';
 import { WorkflowChange, WorkflowVersionView, WorkflowView } from './workflow-schemas.ts';
 
 /**
@@ -67,6 +65,8 @@ export const SDK_SCHEMAS = {
   TimeoutOptions: Timeouts,
   CallbackOptions: Callback,
   TaskDefaults: TaskDefinition,
+  CommandExec,
+  Usage,
   TaskRequest,
   TaskPatch,
   TaskState: TaskStateName,

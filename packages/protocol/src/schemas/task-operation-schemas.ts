@@ -3,14 +3,8 @@ import { exactlyOne, notTogether } from '../base/documented.ts';
 import { LIMITS } from '../base/limits.ts';
 import { BlobHash } from './blob-schemas.ts';
 import { RunId, TaskId } from './id-schemas.ts';
-import {
-  GivenTime,
-  TaskError,
-  TaskPatchOf,
-  TaskStateName,
-  TaskType,
-  TaskView,
-} from './task-schemas.ts';
+import { GivenTime, TaskPatchOf, TaskType } from './task-schemas.ts';
+import { TaskError, TaskStateName, TaskView } from './task-view-schemas.ts';
 
 const Ids = Type.Array(TaskId, { minItems: 1, maxItems: LIMITS.batchTasksMax });
 

@@ -1,19 +1,19 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import { notTogether } from '../base/documented.ts';
+import { exactlyOne, notTogether } from '../base/documented.ts';
 import { LIMITS } from '../base/limits.ts';
 import { DOCUMENTED_TIME_PATTERN } from '../base/time-pattern.ts';
 import { BlobHash } from './blob-schemas.ts';
+import { CommandExec } from './exec-schemas.ts';
 import { TaskId } from './id-schemas.ts';
 import { Constraints, TaskResources } from './resource-schemas.ts';
 
 export const TaskType = Type.String({
-  pattern: '^(?!(?:command|container)$)[A-Za-z0-9._:-]{1,128}$',
+  pattern: '^[A-Za-z0-9._:-]{1,128}$',
   allowed:
-    '1 to 128 letters A to Z or a to z, digits and . _ : - without spaces, such as send-mail; ' +
-    'command and container are reserved',
+    '1 to 128 letters A to Z or a to z, digits and . _ : - without spaces, such as send-mail',
   description:
     'Name that workers register for: letters, digits and . _ : - , at most 128. ' +
-    'The names command and container are reserved.',
+    'Tasks with `exec` have the type command; no other task can have it.',
   examples: ['transcode'],
 });
 
@@ -164,6 +164,7 @@ export const TaskRequest = Type.Object(
       Type.Unknown({ description: 'Any JSON up to 256 KiB. Numbers are doubles. Default null.' }),
     ),
     inputBlob: Type.Optional(BlobHash),
+    exec: Type.Optional(CommandExec),
     ...DEFINABLE,
     runAt: Type.Optional(GivenTime),
     delayMs: Type.Optional(DelayMs),
@@ -205,6 +206,9 @@ export const TaskRequest = Type.Object(
     additionalProperties: false,
     examples: [{ type: 'hello', input: { name: 'Ada' } }],
     documented: {
+      // A task with `exec` gets its type before the schema is asked.
+      required: undefined,
+      ...exactlyOne('type', 'exec'),
       ...notTogether(['input', 'inputBlob'], ['runAt', 'delayMs']),
       dependentRequired: { dedupeWindowMs: ['dedupeKey'], onDuplicate: ['dedupeKey'] },
     },
@@ -285,106 +289,6 @@ export const TaskPatchOf = Type.Object(
   },
 );
 export type TaskPatchOf = Static<typeof TaskPatchOf>;
-
-export const TaskStateName = Type.Union(
-  [
-    'waiting',
-    'blocked',
-    'queued',
-    'leased',
-    'running',
-    'paused',
-    'succeeded',
-    'failed',
-    'timed_out',
-    'expired',
-    'cancelled',
-  ].map((name) => Type.Literal(name)),
-);
-
-export const SubmittedTask = Type.Object({
-  id: Type.String({ examples: ['t_01k7f6b1oj0000000001'] }),
-  state: TaskStateName,
-  deduplicated: Type.Boolean(),
-});
-
-export const SubmittedTasks = Type.Object({ items: Type.Array(SubmittedTask) });
-
-export const Time = Type.Union([Type.String({ format: 'date-time' }), Type.Null()]);
-
-export const TaskError = Type.Object(
-  {
-    message: Type.String(),
-    code: Type.Optional(Type.String()),
-    stack: Type.Optional(Type.String()),
-  },
-  { additionalProperties: false },
-);
-
-export const AttemptView = Type.Object({
-  attempt: Type.Integer(),
-  worker: Type.String(),
-  leasedAt: Time,
-  startedAt: Time,
-  endedAt: Time,
-  outcome: Type.Union([Type.String(), Type.Null()], {
-    description: 'What the worker reported, or why the attempt ended without a report.',
-  }),
-  error: Type.Optional(TaskError),
-  output: Type.Optional(
-    Type.Unknown({
-      description: 'Output of an attempt that succeeded although its task was cancelled.',
-    }),
-  ),
-  outputBlob: Type.Optional(BlobHash),
-});
-
-export const TaskView = Type.Object({
-  id: Type.String(),
-  type: TaskType,
-  state: TaskStateName,
-  reason: Type.String({ description: 'Why the task is in this state.' }),
-  priority: Type.Integer(),
-  resources: TaskResources,
-  constraints: Constraints,
-  attempt: Type.Integer({ description: 'Attempts so far; 0 before the first.' }),
-  attempts: Type.Array(AttemptView, {
-    description:
-      'Oldest first. `GET /v1/tasks/{id}` has all of them, of very many the newest; other ' +
-      'answers have at least the newest one. Numbers start at 1 again after a retry.',
-  }),
-  submittedAt: Time,
-  runAt: Type.Unsafe<string | null>({
-    ...Time,
-    description: 'When a waiting task will be queued.',
-  }),
-  retry: Type.Unsafe<Static<typeof Retry>>({ ...Retry, description: 'The policy in force.' }),
-  timeouts: Timeouts,
-  tags: Tags,
-  parentId: Type.Union([Type.String(), Type.Null()]),
-  runId: Type.Optional(
-    Type.String({ description: 'The run that it is a step of. Absent for other tasks.' }),
-  ),
-  step: Type.Optional(Type.String({ description: 'Reference of that step.' })),
-  callback: Type.Union([Callback, Type.Null()], {
-    description: 'Where to call back, without the secret; or null.',
-  }),
-  cancelRequestedAt: Type.Unsafe<string | null>({
-    ...Time,
-    description: 'When it was cancelled while a worker held it.',
-  }),
-  endedAt: Time,
-  progress: Type.Union(
-    [Type.Object({ fraction: Type.Number(), message: Type.String() }), Type.Null()],
-    { description: 'Last progress that the worker reported.' },
-  ),
-  input: Type.Optional(Type.Unknown({ description: 'Absent if it is a blob.' })),
-  inputBlob: Type.Optional(BlobHash),
-  output: Type.Optional(Type.Unknown({ description: 'Absent if it is a blob.' })),
-  outputBlob: Type.Optional(BlobHash),
-  error: Type.Union([TaskError, Type.Null()]),
-});
-export type TaskView = Static<typeof TaskView>;
 
 export const TaskParams = Type.Object({ id: TaskId });
 export type TaskParams = Static<typeof TaskParams>;

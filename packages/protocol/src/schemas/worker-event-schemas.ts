@@ -22,6 +22,7 @@ export const PushedTask = Type.Object({
   resources: TaskResources,
   input: Type.Optional(Type.Unknown()),
   inputBlob: Type.Optional(BlobHash),
+  exec: Type.Optional(Type.Unknown({ description: 'What to run, for tasks of an agent.' })),
   runTimeoutMs: Type.Optional(Type.Integer({ minimum: 1 })),
   heartbeatTimeoutMs: Type.Optional(Type.Integer({ minimum: 1 })),
   tags: Type.Optional(Type.Record(Type.String(), Type.String())),

@@ -4,7 +4,8 @@ import { LIMITS } from '../base/limits.ts';
 import { BlobHash } from './blob-schemas.ts';
 import { SessionId } from './id-schemas.ts';
 import { Capacity, Labels } from './resource-schemas.ts';
-import { GivenTime, TaskError, TaskType } from './task-schemas.ts';
+import { GivenTime, TaskType } from './task-schemas.ts';
+import { TaskError, Usage } from './task-view-schemas.ts';
 
 const Lease = Type.String({
   maxLength: 128,
@@ -118,7 +119,12 @@ const Log = Type.Object(
 );
 
 const Cancelled = Type.Object(
-  { lease: Lease, kind: Type.Literal('cancelled'), startedAt: StartedAt },
+  {
+    lease: Lease,
+    kind: Type.Literal('cancelled'),
+    startedAt: StartedAt,
+    usage: Type.Optional(Usage),
+  },
   { additionalProperties: false },
 );
 
@@ -134,6 +140,7 @@ const Succeeded = Type.Object(
     output: Type.Optional(Type.Unknown({ description: 'Any JSON up to 256 KiB. Default null.' })),
     outputBlob: Type.Optional(BlobHash),
     startedAt: StartedAt,
+    usage: Type.Optional(Usage),
   },
   { additionalProperties: false, documented: notTogether(['output', 'outputBlob']) },
 );
@@ -148,6 +155,7 @@ const Failed = Type.Object(
     ),
     retryAfterMs: Type.Optional(Type.Integer({ minimum: 0, maximum: LIMITS.delayMsMax })),
     startedAt: StartedAt,
+    usage: Type.Optional(Usage),
   },
   { additionalProperties: false },
 );

@@ -1,3 +1,4 @@
+import { COMMAND_TYPE } from '@sluice/protocol/exec-types';
 import { LIMITS } from '@sluice/protocol/limits';
 import type { Followed } from '../calls/followed-stream.ts';
 import { SluiceError } from '../calls/sluice-error.ts';
@@ -6,6 +7,7 @@ import type { DeadLetterGroup, QueueGroup, TaskGroup } from '../operators/operat
 import type { EventOptions, OperatorPort, TaskEvent } from '../operators/operator-port.ts';
 import type { RunGroup, WorkflowGroup } from '../operators/run-groups.ts';
 import type { ScheduleGroup } from '../operators/schedule-group.ts';
+import type { CommandExec } from '../task/api-types.ts';
 import {
   type AnyTask,
   defaultsOf,
@@ -15,7 +17,12 @@ import {
 } from '../task/define-task.ts';
 import type { TaskHandle } from '../task/task-handle.ts';
 import type { TaskOperations } from '../task/task-operations.ts';
-import type { SubmitOptions, TaskChanges, TaskDefaults } from '../task/task-options.ts';
+import type {
+  ExecOptions,
+  SubmitOptions,
+  TaskChanges,
+  TaskDefaults,
+} from '../task/task-options.ts';
 import type { SubmitManyOptions, TaskSubmits } from '../task/task-submits.ts';
 import type { TaskView } from '../task/task-view.ts';
 import type { RunHandle } from '../workflow/run-handle.ts';
@@ -66,6 +73,19 @@ export abstract class TaskClient implements TaskSubmits {
 
   /** Tasks are submitted by the name of their type. `sent` resolves when they are stored. */
   protected submittedByName(_type: string, _sent: Promise<unknown>): void {}
+
+  /**
+   * Submits a command, which an agent runs: a list of the program and its arguments, or a list with
+   * an environment, files and more. Without a shell, so nothing in an argument is special.
+   */
+  exec<Output = unknown>(
+    exec: readonly string[] | CommandExec,
+    { input, ...options }: ExecOptions = {},
+  ): Promise<TaskHandle<Output>> {
+    const given = 'command' in exec ? exec : { command: [...exec] };
+    const body = { ...taskBody(COMMAND_TYPE, input, options), exec: given };
+    return traced(this.send([body], undefined, this.firstHandle)) as Promise<TaskHandle<Output>>;
+  }
 
   /**
    * Submits a task. It is on disk when this resolves, and never stored twice.

@@ -3,8 +3,8 @@ import type { Resources, TaskState, TaskView } from '../task/api-types.ts';
 
 export interface TaskFilter {
   /**
-   * Name that workers register for: letters, digits and . _ : - , at most 128. The names command
-   * and container are reserved.
+   * Name that workers register for: letters, digits and . _ : - , at most 128. Tasks with `exec`
+   * have the type command; no other task can have it.
    */
   readonly type?: string;
   readonly state?: TaskState;
@@ -137,8 +137,8 @@ export interface EventGap {
 
 export interface QueueView {
   /**
-   * Name that workers register for: letters, digits and . _ : - , at most 128. The names command
-   * and container are reserved.
+   * Name that workers register for: letters, digits and . _ : - , at most 128. Tasks with `exec`
+   * have the type command; no other task can have it.
    */
   readonly type: string;
   readonly paused: boolean;
@@ -165,8 +165,8 @@ export interface WorkerView {
   readonly version: string;
   readonly types: readonly {
     /**
-     * Name that workers register for: letters, digits and . _ : - , at most 128. The names command
-     * and container are reserved.
+     * Name that workers register for: letters, digits and . _ : - , at most 128. Tasks with `exec`
+     * have the type command; no other task can have it.
      */
     readonly type: string;
     readonly concurrency?: number;
@@ -204,8 +204,8 @@ export interface WorkerView {
 /** Without a type: all types. */
 export interface DeadLetterFilter {
   /**
-   * Name that workers register for: letters, digits and . _ : - , at most 128. The names command
-   * and container are reserved.
+   * Name that workers register for: letters, digits and . _ : - , at most 128. Tasks with `exec`
+   * have the type command; no other task can have it.
    */
   readonly type?: string;
   /** Fingerprint of an error, from `GET /v1/dead-letters/groups`. */
@@ -216,8 +216,8 @@ export interface ErrorGroup {
   /** The same for errors that differ only in numbers, ids and quoted words. */
   readonly fingerprint: string;
   /**
-   * Name that workers register for: letters, digits and . _ : - , at most 128. The names command
-   * and container are reserved.
+   * Name that workers register for: letters, digits and . _ : - , at most 128. Tasks with `exec`
+   * have the type command; no other task can have it.
    */
   readonly type: string;
   readonly count: number;

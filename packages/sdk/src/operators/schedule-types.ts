@@ -45,8 +45,8 @@ export interface ScheduleRequest {
    */
   readonly task?: {
     /**
-     * Name that workers register for: letters, digits and . _ : - , at most 128. The names command
-     * and container are reserved.
+     * Name that workers register for: letters, digits and . _ : - , at most 128. Tasks with `exec`
+     * have the type command; no other task can have it.
      */
     readonly type: string;
     /** Any JSON up to 256 KiB. Numbers are doubles. Default null. */
@@ -123,8 +123,8 @@ export interface ScheduleView {
    */
   readonly task?: {
     /**
-     * Name that workers register for: letters, digits and . _ : - , at most 128. The names command
-     * and container are reserved.
+     * Name that workers register for: letters, digits and . _ : - , at most 128. Tasks with `exec`
+     * have the type command; no other task can have it.
      */
     readonly type: string;
     /** Any JSON up to 256 KiB. Numbers are doubles. Default null. */

@@ -80,10 +80,61 @@ export interface TaskDefaults {
   readonly callback?: CallbackOptions;
 }
 
+/** A program that an agent runs. */
+export interface CommandExec {
+  /** The program and its arguments. No shell reads them. */
+  readonly command: readonly string[];
+  /** Environment of the program, beside PATH, HOME, LANG and the SLUICE_ names. */
+  readonly env?: Readonly<
+    Record<
+      string,
+      | string
+      | {
+          readonly secret: string;
+        }
+    >
+  >;
+  /** Folder to run in. Default: the scratch folder of the attempt. */
+  readonly cwd?: string;
+  /** Text on standard input. */
+  readonly stdin?: string;
+  /** User to run as. Default: the one that the agent was started for. */
+  readonly user?: string;
+  /** Time from SIGTERM to SIGKILL. Default 10000. */
+  readonly killGraceMs?: number;
+  /** Files in the scratch folder: a text, or `{"blob": sha256}`. */
+  readonly files?: Readonly<
+    Record<
+      string,
+      | string
+      | {
+          /**
+           * SHA-256 of a blob with the JSON, in lower-case hex. It must have been uploaded with PUT
+           * /v1/blobs/{sha256} to this namespace within 24 hours, or another task must name it.
+           */
+          readonly blob: string;
+        }
+    >
+  >;
+  /** Files that become blobs: a name for each, and its path. */
+  readonly outputs?: Readonly<Record<string, string>>;
+  /** Only these exit codes are tried again. Default: all but 126 and 127. */
+  readonly retryableExitCodes?: readonly number[];
+}
+
+/** What an attempt used, as far as its worker could measure it. */
+export interface Usage {
+  readonly wallMs?: number;
+  readonly cpuMs?: number;
+  readonly memoryPeakBytes?: number;
+  readonly readBytes?: number;
+  readonly writtenBytes?: number;
+}
+
 export interface TaskRequest {
   /**
-   * Name that workers register for: letters, digits and . _ : - , at most 128. The names command
-   * and container are reserved.
+   * Name that workers register for: letters, digits and . _ : - , at most 128. Tasks with `exec`
+   * have the type command; no other task can have it.
    */
   readonly type: string;
   /** Any JSON up to 256 KiB. Numbers are doubles. Default null. */
@@ -93,6 +144,8 @@ export interface TaskRequest {
    * /v1/blobs/{sha256} to this namespace within 24 hours, or another task must name it.
    */
   readonly inputBlob?: string;
+  /** A program that an agent runs. */
+  readonly exec?: CommandExec;
   /** 8 runs first. Default 4. */
   readonly priority?: number;
   readonly resources?: Resources;
@@ -187,13 +240,15 @@ export interface AttemptView {
    * /v1/blobs/{sha256} to this namespace within 24 hours, or another task must name it.
    */
   readonly outputBlob?: string;
+  /** What an attempt used, as far as its worker could measure it. */
+  readonly usage?: Usage;
 }
 
 export interface TaskView {
   readonly id: string;
   /**
-   * Name that workers register for: letters, digits and . _ : - , at most 128. The names command
-   * and container are reserved.
+   * Name that workers register for: letters, digits and . _ : - , at most 128. Tasks with `exec`
+   * have the type command; no other task can have it.
    */
   readonly type: string;
   readonly state: TaskState;
@@ -246,6 +301,8 @@ export interface TaskView {
    * /v1/blobs/{sha256} to this namespace within 24 hours, or another task must name it.
    */
   readonly inputBlob?: string;
+  /** What an agent runs, without secrets. Absent for other tasks. */
+  readonly exec?: unknown;
   /** Absent if it is a blob. */
   readonly output?: unknown;
   /**

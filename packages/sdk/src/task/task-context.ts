@@ -1,3 +1,4 @@
+import type { Resources, Usage } from './api-types.ts';
 import type { TaskSubmits } from './task-submits.ts';
 
 /** Receives the signals that `TaskHandle.signal` sends. */
@@ -20,6 +21,12 @@ export interface TaskContext {
    * takes times from here can be tested without waiting.
    */
   readonly now: () => number;
+  /** What the task was promised of its worker. */
+  readonly resources: Resources;
+  /** What to run, for a worker that takes tasks with `exec`, as the agent does. */
+  readonly exec?: unknown;
+  /** Says what the attempt used; the newest call counts. Answers show it beside the attempt. */
+  readonly usage: (used: Usage) => void;
   /** Aborted on cancel, timeout, a lost lease and a stop; its reason is a `TaskAborted`. */
   readonly signal: AbortSignal;
   /** Reports progress from 0 to 1. The newest report counts. */

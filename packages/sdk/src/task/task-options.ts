@@ -9,7 +9,13 @@ export type {
 } from './api-types.ts';
 
 /** What a submit may say. What it leaves out comes from the definition of the task. */
-export interface SubmitOptions extends Omit<TaskRequest, 'type' | 'input' | 'inputBlob' | 'runAt'> {
+/** Options of a command, and its input, which it finds in the file `SLUICE_INPUT`. */
+export interface ExecOptions extends SubmitOptions {
+  readonly input?: unknown;
+}
+
+export interface SubmitOptions
+  extends Omit<TaskRequest, 'type' | 'input' | 'inputBlob' | 'exec' | 'runAt'> {
   /** Not before this time: a date, ISO 8601, or milliseconds since 1970. */
   readonly runAt?: Date | string | number;
 }

@@ -1,4 +1,5 @@
 import { numberOf, textOf } from '../base/shown-value.ts';
+import type { Resources, Usage } from '../task/api-types.ts';
 import type { AnyTask } from '../task/define-task.ts';
 import { TaskAborted } from '../task/failures.ts';
 import type { SignalListener, TaskContext } from '../task/task-context.ts';
@@ -36,6 +37,9 @@ export interface Attempt {
   readonly input?: unknown;
   /** SHA-256 of the blob that holds the input. */
   readonly inputBlob?: string;
+  /** What to run, for tasks of an agent. */
+  readonly exec?: unknown;
+  readonly resources?: Resources;
   readonly tags?: Readonly<Record<string, string>>;
   /** Attempts that the task may have; absent for the default. */
   readonly maxAttempts?: number;
@@ -50,6 +54,7 @@ interface Signal {
 const SIGNALS_KEPT = 100;
 
 const NO_TAGS = Object.freeze({});
+const NO_RESOURCES = Object.freeze({});
 
 /**
  * The context of one attempt. Expensive parts are made on first use, because most handlers need few
@@ -67,6 +72,8 @@ export class AttemptContext implements TaskContext {
   private unheard: Signal[] = [];
   /** Set once the handler must stop. */
   aborted: TaskAborted | undefined;
+  /** What the handler said that it used. */
+  used: Usage | undefined;
 
   constructor(given: Attempt, ports: ContextPorts) {
     this.given = given;
@@ -92,6 +99,20 @@ export class AttemptContext implements TaskContext {
 
   get idempotencyKey(): string {
     return this.given.id;
+  }
+
+  get resources(): Resources {
+    return this.given.resources ?? NO_RESOURCES;
+  }
+
+  get exec(): unknown {
+    return this.given.exec;
+  }
+
+  get usage(): TaskContext['usage'] {
+    return (used) => {
+      this.used = used;
+    };
   }
 
   get now(): TaskContext['now'] {

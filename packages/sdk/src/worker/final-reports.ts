@@ -1,17 +1,24 @@
 import { LIMITS } from '@sluice/protocol/limits';
 import { clippedText, numberOf } from '../base/shown-value.ts';
+import type { Usage } from '../task/api-types.ts';
 
 /** How an attempt ended. */
 export type Ending =
   /** With its output as JSON text or as a blob; without either the output is null. */
-  | { readonly kind: 'succeeded'; readonly output?: string; readonly outputBlob?: string }
+  | {
+      readonly kind: 'succeeded';
+      readonly output?: string;
+      readonly outputBlob?: string;
+      readonly usage?: Usage;
+    }
   | {
       readonly kind: 'failed';
       readonly error: HandlerError;
       readonly retryable?: boolean;
       readonly retryAfterMs?: number;
+      readonly usage?: Usage;
     }
-  | { readonly kind: 'cancelled' }
+  | { readonly kind: 'cancelled'; readonly usage?: Usage }
   | { readonly kind: 'later' }
   | { readonly kind: 'refused' };
 
@@ -38,12 +45,35 @@ const ERROR_CHARACTERS_MAX = 16_384;
 export function finalReport(lease: string, ending: Ending, startedAt: number): FinalReport {
   const { kind } = ending;
   if (kind === 'failed') return failure(lease, ending, startedAt);
+  if (kind === 'cancelled') {
+    return said(lease, kind, wordsOf(lease, kind, startedAt, usageWords(ending.usage)));
+  }
   if (kind !== 'succeeded') return said(lease, kind, wordsOf(lease, kind, startedAt));
 
   const { output = 'null', outputBlob } = ending;
   const words = outputBlob === undefined ? `"output":${output}` : `"outputBlob":"${outputBlob}"`;
-  return said(lease, kind, wordsOf(lease, kind, startedAt, words));
+  const usage = usageWords(ending.usage);
+  const all = usage === '' ? words : `${words},${usage}`;
+  return said(lease, kind, wordsOf(lease, kind, startedAt, all));
 }
+
+/** A figure that is no whole number is left out: it must not cost the attempt its report. */
+function usageWords(usage: Usage | undefined): string {
+  if (usage === undefined) return '';
+  return `"usage":${JSON.stringify(wholeFigures(usage))}`;
+}
+
+function wholeFigures(usage: Usage): Usage {
+  const whole = Object.entries(usage).map(([name, value]) => [name, Math.round(Number(value))]);
+  return Object.fromEntries(
+    whole.filter(
+      ([name, value]) =>
+        FIGURES.has(String(name)) && Number.isSafeInteger(value) && Number(value) >= 0,
+    ),
+  ) as Usage;
+}
+
+const FIGURES = new Set(['wallMs', 'cpuMs', 'memoryPeakBytes', 'readBytes', 'writtenBytes']);
 
 /** The failure that replaces a report which the server cannot accept. */
 export function unsayable(lease: string, code: string, message: string): FinalReport {
@@ -52,7 +82,7 @@ export function unsayable(lease: string, code: string, message: string): FinalRe
 
 function failure(
   lease: string,
-  { error, retryable, retryAfterMs }: Ending & { kind: 'failed' },
+  { error, retryable, retryAfterMs, usage }: Ending & { kind: 'failed' },
   startedAt: number,
 ): FinalReport {
   const delayMs = asDelay(retryAfterMs);
@@ -64,6 +94,7 @@ function failure(
     },
     ...(retryable === undefined ? {} : { retryable }),
     ...(delayMs === undefined ? {} : { retryAfterMs: delayMs }),
+    ...(usage === undefined ? {} : { usage: wholeFigures(usage) }),
   };
   const text = wordsOf(lease, 'failed', startedAt, JSON.stringify(details).slice(1, -1));
   return said(lease, 'failed', text);

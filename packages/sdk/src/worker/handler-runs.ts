@@ -2,6 +2,7 @@ import { fitsRequest, jsonText } from '../base/json-text.ts';
 import { RenewedMap } from '../base/renewed-map.ts';
 import { isInstance, messageOf, textProperty } from '../base/shown-value.ts';
 import type { BlobPort } from '../calls/remote-blobs.ts';
+import type { Usage } from '../task/api-types.ts';
 import type { AttemptEvent } from '../task/attempt-event.ts';
 import type { AnyTask } from '../task/define-task.ts';
 import { Later, PermanentFailure, RetryAfter } from '../task/failures.ts';
@@ -62,7 +63,7 @@ export class HandlerRuns {
       const { aborted } = context;
       const ended = { ending, aborted, durationMs, endedAt: now(), ...failure };
       endEvents(task, ended).forEach(onAttempt);
-      reports.finish(task.lease, ending);
+      reports.finish(task.lease, withUsage(ending, context.used));
     };
     onAttempt(startEvent(task));
     this.call(task, context).then(
@@ -132,6 +133,12 @@ function endingWith(value: unknown): Ending | { readonly large: string } {
     return { kind: 'failed', error, retryable: false };
   }
   return fitsRequest(json.text) ? { kind: 'succeeded', output: json.text } : { large: json.text };
+}
+
+/** A refusal and an end from outside have no usage. */
+function withUsage(ending: Ending, usage: Usage | undefined): Ending {
+  if (usage === undefined || ending.kind === 'later' || ending.kind === 'refused') return ending;
+  return { ...ending, usage };
 }
 
 function endingOf(cause: unknown, { aborted }: AttemptContext): Ending {

@@ -1,5 +1,7 @@
 import type { Callback, Progress, Shape, Tags, Timeouts } from '@sluice/core';
 import { blobOf } from '@sluice/core';
+import type { Usage } from '@sluice/protocol';
+import { readEnvelope, shownEnvelope } from '../base/exec-envelope.ts';
 import { timeText } from '../base/time-text.ts';
 
 /** One attempt of a task, as answers show it. */
@@ -13,6 +15,8 @@ export interface ShownAttempt {
   /** JSON of the attempt's error and output, or a blob reference; empty for none. */
   readonly error: string;
   readonly output: string;
+  /** What it used; absent when nobody measured. */
+  readonly usage?: Usage;
 }
 
 /** What an answer shows of a task, from whatever source. A time is 0 when there is none. */
@@ -74,8 +78,13 @@ export function shownJson(task: ShownTask): string {
   const output = task.state === 'succeeded' ? result : 'null';
   // Until a task succeeds, its result is the error of its last attempt, if that failed.
   const error = task.state === 'succeeded' || task.isResultOld ? 'null' : result;
-  const input = payloadField('input', task.input || 'null');
+  const input = inputFields(task);
   return `${envelope.slice(0, -1)},${input},${payloadField('output', output)},"error":${error}}`;
+}
+
+function inputFields({ type, input }: ShownTask): string {
+  const envelope = readEnvelope(type, input);
+  return envelope === undefined ? payloadField('input', input || 'null') : shownEnvelope(envelope);
 }
 
 /** The payload as a field of an object, or the name of its blob. */
@@ -94,6 +103,7 @@ function shownAttempt({ leasedAt, startedAt, endedAt, error, output, ...rest }: 
     outcome: rest.outcome,
     ...(error === '' ? {} : { error: JSON.parse(error) as unknown }),
     ...shownOutput(output),
+    ...(rest.usage === undefined ? {} : { usage: rest.usage }),
   };
 }
 

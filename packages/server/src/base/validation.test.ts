@@ -6,7 +6,7 @@ import { Checker } from './validation.ts';
 test.each([
   [StatsQuery, { window: '1h' }, '/window', 'must be one of 10m, 24h, 30d'],
   [TaskRequest, { type: 'a b' }, '/type', 'must be 1 to 128 letters A to Z or a to z, digits and'],
-  [TaskRequest, { type: 'command' }, '/type', 'command and container are reserved'],
+  [TaskRequest, { type: 'a', exec: { command: [] } }, '/exec/command', 'fewer than 1 items'],
   [TaskRequest, { type: 'a', parentId: 'x' }, '/parentId', 'must be the id of a task, such as t_0'],
   [TaskRequest, { type: 'a', tags: { '': 'b' } }, '/tags/', 'names are 1 to 128 characters'],
   [

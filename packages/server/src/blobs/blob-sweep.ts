@@ -1,5 +1,6 @@
 import { isBlobReference, type ReadonlyState, type Slot } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
+import { blobsInText, isExecType } from '../base/exec-envelope.ts';
 import { scanStart, scanTasks } from '../base/task-scan.ts';
 import { blobName, type StoredBlob } from './blob-files.ts';
 import type { BlobStore } from './blob-store.ts';
@@ -107,17 +108,20 @@ export class BlobSweep {
 
 function namesOf(state: ReadonlyState, slot: Slot): string[] {
   const { tasks, payloads, queues } = state;
-  const names: string[] = [];
-  const look = (reference: number, length: number): void => {
-    if (length === 0) return;
+  const { namespace } = queues[tasks.queue[slot]];
+  const type = state.typeOf(slot);
+  const look = (reference: number, length: number): string[] => {
+    if (length === 0) return [];
     const bytes = payloads.bytesOf(reference);
     const start = payloads.startOf(reference);
-    if (!isBlobReference(bytes, start, length)) return;
+    const text = () => Buffer.from(bytes.subarray(start, start + length)).toString('latin1');
     // The name follows the mark.
-    const sha256 = Buffer.from(bytes.subarray(start + 1, start + length)).toString('latin1');
-    names.push(blobName({ namespace: queues[tasks.queue[slot]].namespace, sha256 }));
+    if (isBlobReference(bytes, start, length)) return [text().slice(1)];
+    return isExecType(type) ? blobsInText(type, text()) : [];
   };
-  look(tasks.input[slot], tasks.inputLength[slot]);
-  look(tasks.result[slot], tasks.resultLength[slot]);
-  return names;
+  const hashes = [
+    ...look(tasks.input[slot], tasks.inputLength[slot]),
+    ...look(tasks.result[slot], tasks.resultLength[slot]),
+  ];
+  return hashes.map((sha256) => blobName({ namespace, sha256 }));
 }

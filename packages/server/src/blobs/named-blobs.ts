@@ -22,6 +22,19 @@ export function blobsNamedIn(
   return named;
 }
 
+/** The blobs that the files of a command are. The task is not validated yet. */
+export function blobsOfFiles(task: unknown, path: string): NamedBlob[] {
+  const { exec } = (task ?? {}) as { readonly exec?: { readonly files?: unknown } };
+  const files = exec?.files;
+  if (typeof files !== 'object' || files === null) return [];
+  return Object.entries(files).flatMap(([name, content]: [string, unknown]) => {
+    const { blob } = (content ?? {}) as { readonly blob?: unknown };
+    return typeof blob === 'string'
+      ? [{ path: `${path}/exec/files/${name}/blob`, sha256: blob }]
+      : [];
+  });
+}
+
 /**
  * Runs an action that makes tasks name blobs. The blobs are held until it is done
  * (blobs.named-exists).

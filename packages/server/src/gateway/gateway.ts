@@ -13,7 +13,7 @@ import {
 import type { Engine } from '@sluice/engine';
 import { isSessionId, SluiceError, type TaskRequest } from '@sluice/protocol';
 import type { BlobHolder } from '../blobs/blob-store.ts';
-import { blobsNamedIn, withBlobs } from '../blobs/named-blobs.ts';
+import { blobsNamedIn, blobsOfFiles, withBlobs } from '../blobs/named-blobs.ts';
 import { type Clocks, Standstill } from '../clock/standstill.ts';
 import type { Admission } from '../limits/admission.ts';
 import { linesOf, logReportsOf } from '../logs/log-reports.ts';
@@ -81,7 +81,10 @@ export class Gateway {
   async submit(namespace: string, body: unknown, admit?: () => void): Promise<Submitted> {
     const items: readonly unknown[] = Array.isArray(body) ? body : [body];
     const pathOf = (index: number) => (Array.isArray(body) ? `/${index}` : '');
-    const named = blobsNamedIn(items, 'inputBlob', pathOf);
+    const named = [
+      ...blobsNamedIn(items, 'inputBlob', pathOf),
+      ...items.flatMap((item, index) => blobsOfFiles(item, pathOf(index))),
+    ];
     // Problems of the request itself are reported before missing blobs.
     if (named.length > 0) this.submits.parse(namespace, body);
     return withBlobs(this.options.blobs, namespace, named, () => {

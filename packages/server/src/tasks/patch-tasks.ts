@@ -20,6 +20,7 @@ import {
   patchProblems,
   TaskPatchOf,
 } from '@sluice/protocol';
+import { type ExecEnvelope, envelopeOf, readEnvelope } from '../base/exec-envelope.ts';
 import { PayloadScratch } from '../base/payload-scratch.ts';
 import { Checker, invalid } from '../base/validation.ts';
 import type { BlobHolder } from '../blobs/blob-store.ts';
@@ -118,11 +119,10 @@ export class TaskPatcher {
     const act = () =>
       this.engine.read((state) => {
         this.scratch.begin((index) => `${pathOf(index)}/input`);
-        mergedInputs(state, patches).forEach((input, place) => {
-          const { inputBlob } = requests[place];
+        for (const { input, inputBlob } of mergedInputs(state, patches)) {
           if (inputBlob === undefined) this.scratch.add(input);
           else this.scratch.addBlob(inputBlob);
-        });
+        }
         const command = {
           type,
           namespace,
@@ -161,29 +161,46 @@ interface Patches {
   readonly pathOf: (index: number) => string;
 }
 
+interface NewInput {
+  /** Undefined when it stays, or is a blob. */
+  readonly input?: unknown;
+  readonly inputBlob?: string | undefined;
+}
+
 /** The new input of each task; a task may be named more than once. */
-function mergedInputs(state: ReadonlyState, { namespace, requests, pathOf }: Patches): unknown[] {
+function mergedInputs(state: ReadonlyState, { namespace, requests, pathOf }: Patches): NewInput[] {
   const inputs = new Map<string, unknown>();
   return requests.map(({ id, input, inputBlob }, place) => {
     if (inputBlob !== undefined) inputs.set(id, IN_BLOB);
-    if (input === undefined) return undefined;
-    const before = inputs.has(id) ? inputs.get(id) : inputOf(state, findTask(state, namespace, id));
+    if (input === undefined && inputBlob === undefined) return {};
+    const slot = findTask(state, namespace, id);
+    const envelope = slot === NO_SLOT ? undefined : envelopeAt(state, slot);
+    const wrap = (changed: NewInput): NewInput => {
+      return envelope === undefined ? changed : { input: envelopeOf(envelope.exec, changed) };
+    };
+    if (input === undefined) return wrap({ inputBlob });
+    const before = inputs.has(id) ? inputs.get(id) : inputOf(state, slot, envelope);
     if (before === IN_BLOB && isObject(input)) {
       throw invalid(NOT_VALID, [{ path: `${pathOf(place)}/input`, problem: NOT_MERGED }]);
     }
     const merged = mergePatch(before === IN_BLOB ? null : before, input);
     inputs.set(id, merged);
-    return merged;
+    return wrap({ input: merged });
   });
 }
 
 /** Stands for an input that is a blob, whose content is not read here. */
 const IN_BLOB = Symbol('the input is a blob');
 
-function inputOf(state: ReadonlyState, slot: Slot): unknown {
+function inputOf(state: ReadonlyState, slot: Slot, envelope: ExecEnvelope | undefined): unknown {
+  if (envelope !== undefined) return envelope.inputBlob === undefined ? envelope.input : IN_BLOB;
   const text = slot === NO_SLOT ? '' : inputText(state, slot);
   if (blobOf(text) !== undefined) return IN_BLOB;
   return text === '' ? null : JSON.parse(text);
+}
+
+function envelopeAt(state: ReadonlyState, slot: Slot): ExecEnvelope | undefined {
+  return readEnvelope(state.typeOf(slot), inputText(state, slot));
 }
 
 function isObject(value: unknown): boolean {

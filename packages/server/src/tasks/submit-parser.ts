@@ -1,5 +1,6 @@
 import type { SubmitTasks } from '@sluice/core';
-import { type ErrorDetail, LIMITS, type TaskRequest } from '@sluice/protocol';
+import { type ErrorDetail, LIMITS, setExecType, type TaskRequest } from '@sluice/protocol';
+import { enveloped } from '../base/exec-envelope.ts';
 import { PayloadScratch } from '../base/payload-scratch.ts';
 import { invalid } from '../base/validation.ts';
 import { dedupeClaims } from './dedupe-hashes.ts';
@@ -20,7 +21,8 @@ export class SubmitParser {
       const problem = `has ${items.length} tasks; 1 to ${LIMITS.batchTasksMax} are allowed`;
       throw invalid('the array', [{ path: '', problem }]);
     }
-    const requests = this.checkAll(items, isArray);
+    for (const item of items) setExecType(item);
+    const requests = this.checkAll(items, isArray).map(enveloped);
     this.scratch.begin((index) => (isArray ? `/${index}/input` : '/input'));
     for (const { input, inputBlob } of requests) {
       if (inputBlob === undefined) this.scratch.add(input);

@@ -4,12 +4,13 @@ import { LIMITS, SluiceError } from '@sluice/protocol';
 import { AnswerRoom } from '../answers/answer-room.ts';
 import { badCursor, cursorText, type PageRequest, pageJson } from '../answers/pages.ts';
 import { type ShownTask, shownJson } from '../answers/shown-task.ts';
+import { isExecType } from '../base/exec-envelope.ts';
 import type { Admission } from '../limits/admission.ts';
 import { type Projection, ProjectionError } from '../projection/projection.ts';
 import type { TaskEnd } from '../projection/projection-messages.ts';
+import type { AttemptRecord } from '../projection/rows/attempt-record.ts';
 import type { ErrorGroups } from '../projection/rows/error-groups.ts';
 import type { Readmission } from '../projection/rows/readmission.ts';
-import type { AttemptRecord } from '../projection/rows/task-record.ts';
 import { taskNotFound } from './read-task.ts';
 import { readTasks, type TasksRead } from './read-tasks.ts';
 import { type TaskFilter, timeOf } from './task-filter.ts';
@@ -41,9 +42,11 @@ export class TaskArchive {
       const slot = findTask(state, namespace, id);
       if (slot === NO_SLOT) return undefined;
       const task = shownTask(state, slot, partition.progressOf(slot));
-      return { task, hasEarlier: task.attempt > 1 || state.tasks.retriedAt[slot] !== 0 };
+      const hasEarlier = task.attempt > 1 || state.tasks.retriedAt[slot] !== 0;
+      // What attempts used is not in memory.
+      return { task, hasMore: hasEarlier || isExecType(task.type) };
     });
-    if (found?.hasEarlier === false) return shownJson(found.task);
+    if (found?.hasMore === false) return shownJson(found.task);
     if (found !== undefined) return shownJson(await this.withAttempts(namespace, found.task));
     const [stored] = (await this.stored(namespace, [id], new AnswerRoom())).items;
     if (stored === undefined) throw taskNotFound(id);
@@ -55,7 +58,7 @@ export class TaskArchive {
     if ((await this.lookUp(namespace, [id])).items.length === 0) throw taskNotFound(id);
   }
 
-  /** Memory has only the newest attempt. */
+  /** Memory has only the newest attempt, without what it used. */
   private async withAttempts(namespace: string, task: ShownTask): Promise<ShownTask> {
     const { position } = this.parts.engine;
     const question = { namespace, ids: [task.id], form: 'attempts', charactersMax: 0 } as const;
@@ -63,7 +66,9 @@ export class TaskArchive {
     const newest = task.attempts.at(-1)?.leasedAt ?? Number.POSITIVE_INFINITY;
     const stored = json === null ? [] : (JSON.parse(json) as AttemptRecord[]);
     const earlier = stored.filter(({ leasedAt }) => leasedAt < newest);
-    return { ...task, attempts: [...earlier, ...task.attempts] };
+    const usage = stored.find(({ leasedAt }) => leasedAt === newest)?.usage;
+    const latest = task.attempts.map((each) => (usage === undefined ? each : { ...each, usage }));
+    return { ...task, attempts: [...earlier, ...latest] };
   }
 
   /** The states of those tasks that are in the projection, by id. */

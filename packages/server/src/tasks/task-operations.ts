@@ -97,10 +97,19 @@ export class TaskOperations {
     const named = blobsNamedIn([request], 'inputBlob', () => '');
     return withBlobs(this.blobs, namespace, named, async () => {
       if (input === undefined && inputBlob === undefined) return this.runAgain(namespace, id);
+      await this.refuseExec(namespace, id);
       // A copy, because other requests use the scratch before the last step of this one.
       const bytes = Buffer.from(this.payloadOf(input, inputBlob, '/input'));
       return this.runAgain(namespace, id, { input: { bytes, words: inputWords(request) }, by });
     });
+  }
+
+  /** What a command runs is stored with its input, so the input cannot be replaced alone. */
+  private async refuseExec(namespace: string, id: string): Promise<void> {
+    const { exec } = JSON.parse(await this.archive.one(namespace, id)) as { exec?: unknown };
+    if (exec === undefined) return;
+    const problem = 'cannot replace the input of a task with exec; submit a new task';
+    throw invalid('the body is not valid', [{ path: '/input', problem }]);
   }
 
   private async runAgain(namespace: string, id: string, change?: InputChange): Promise<Operated> {

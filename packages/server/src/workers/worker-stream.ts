@@ -12,6 +12,7 @@ import {
   writeTaskId,
 } from '@sluice/core';
 import { ByteBuilder } from '../base/byte-builder.ts';
+import { hasEnvelope, isExecType } from '../base/exec-envelope.ts';
 
 /** A `tasks` event is closed at this size and another one begun. */
 const EVENT_BYTES_MAX = 256 * 1024;
@@ -243,6 +244,12 @@ function writeInput(frame: ByteBuilder, state: ReadonlyState, slot: Slot): void 
     // The name follows the mark.
     frame.copy(bytes, start + 1, length - 1);
     frame.ascii('"');
+    return;
+  }
+  if (isExecType(state.typeOf(slot)) && hasEnvelope(bytes, start, length)) {
+    // The members of the envelope are fields of the task.
+    frame.ascii(',');
+    frame.copy(bytes, start + 1, length - 2);
     return;
   }
   frame.ascii(',"input":');

@@ -40,6 +40,18 @@ export type ReportKind =
   | 'later'
   | 'refused';
 
+/** The figures of a usage, in the order of their bits. */
+export const USAGE_FIGURES = [
+  'wallMs',
+  'cpuMs',
+  'memoryPeakBytes',
+  'readBytes',
+  'writtenBytes',
+] as const;
+
+/** What an attempt used, as far as its worker could measure it. */
+export type Usage = { readonly [Figure in (typeof USAGE_FIGURES)[number]]?: number };
+
 export interface Report {
   readonly lease: string;
   readonly kind: ReportKind;
@@ -49,6 +61,8 @@ export interface Report {
   readonly retryAfterMs?: number;
   /** For ends: when the attempt started, if the start was not reported separately. */
   readonly startedAt?: number;
+  /** For ends: what the attempt used. */
+  readonly usage?: Usage;
   /** For progress: a fraction from 0 to 1, and a message. */
   readonly fraction?: number;
   readonly message?: string;
@@ -183,6 +197,7 @@ function endAttempt(decision: Decision, command: ReportAttempts, accepted: Accep
   const { report, slot } = accepted;
   const stop = decision.state.tasks.stop[slot];
   decision.activity.forget(slot);
+  if (report.usage !== undefined) noteUsage(decision, slot, report.usage);
   if (stop === CANCELLED_REASON) {
     const payload = payloadOf(command, accepted);
     endTask(decision, slot, {
@@ -209,6 +224,18 @@ function endAttempt(decision: Decision, command: ReportAttempts, accepted: Accep
   } else {
     fail(decision, command, accepted);
   }
+}
+
+function noteUsage({ state, emit, events }: Decision, slot: Slot, usage: Usage): void {
+  const event = events.attemptUsed;
+  event.slot = slot;
+  event.task = state.tasks.number[slot] as TaskNumber;
+  event.measured = 0;
+  USAGE_FIGURES.forEach((figure, bit) => {
+    event[figure] = usage[figure] ?? 0;
+    if (usage[figure] !== undefined) event.measured |= 1 << bit;
+  });
+  emit(event);
 }
 
 /**

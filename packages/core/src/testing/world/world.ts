@@ -150,7 +150,8 @@ export class World {
     const list = action.reports.map((report): TestReport => {
       const { kind, payload } = report;
       const failure = kind === 'failed' ? report.failure : {};
-      return { kind, payload, lease: this.leaseFor(id, report.of), ...failure };
+      const usage = payload.length % 2 === 1 ? { usage: { wallMs: payload.length, cpuMs: 0 } } : {};
+      return { kind, payload, lease: this.leaseFor(id, report.of), ...failure, ...usage };
     });
     this.partition.reportWith(id, list, action.capacity);
   }

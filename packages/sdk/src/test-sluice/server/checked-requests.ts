@@ -1,5 +1,6 @@
 import { hasThreeDecimals, parseConstraint, type TaskPatch, type TaskSpec } from '@sluice/core';
 import { brokenTextIn } from '@sluice/protocol/body-rules';
+import { setExecType } from '@sluice/protocol/exec-types';
 import { checkDefinition, checkTask, patchProblems } from '@sluice/protocol/task-rules';
 import { type ErrorDetail, problemText } from '../../calls/http-answers.ts';
 import { errorOf } from '../../calls/sluice-error.ts';
@@ -12,6 +13,8 @@ import { type Schema, schemaProblems } from './schema-problems.ts';
 /** Refuses what a server refuses, by the same rules: a test copies the schemas from the server. */
 
 const CORE_RULES = { hasThreeDecimals, parseConstraint };
+
+const NO_AGENT = 'cannot be run by a TestSluice, which has no agent; use a server';
 
 type Tasks = Parameters<typeof checkTask>[0];
 type PatchRequest = Parameters<typeof patchProblems>[0];
@@ -27,8 +30,10 @@ export function taskSpecs(bodies: readonly TaskBody[], first: number | undefined
     const path = pathOfTask(first, index);
     // The input does not matter here, and may be large.
     const sent = asSent(input === undefined ? body : { ...body, input: null });
+    setExecType(sent);
     const problems = [...schemaProblems(schemas.TaskRequest, sent, path), ...broken(sent, path)];
     if (problems.length === 0) checkTask(sent as Tasks, path, problems, CORE_RULES);
+    if ('exec' in (sent as object)) problems.push({ path: `${path}/exec`, problem: NO_AGENT });
     details.push(...problems);
     const {
       input: _,

@@ -1,7 +1,8 @@
-import { listTexts, namedTexts } from '@sluice/core';
+import { listTexts, namedTexts, type Usage } from '@sluice/core';
+import type { AttemptRecord } from './attempt-record.ts';
 import type { ChangeRecord } from './change-record.ts';
 import type { DeliveryRecord } from './delivery-record.ts';
-import type { AttemptRecord, StepOfRun, TaskRecord } from './task-record.ts';
+import type { StepOfRun, TaskRecord } from './task-record.ts';
 
 /**
  * The part of a record without separate columns, as JSON. It uses lists instead of objects, because
@@ -62,7 +63,17 @@ export function unpackRecord(row: RowColumns): TaskRecord {
 }
 
 type Numbers = readonly [number, number, number, number, number, number, number, number];
-type PackedAttempt = readonly [number, string, number, number, number, string, string, string];
+type PackedAttempt = readonly [
+  number,
+  string,
+  number,
+  number,
+  number,
+  string,
+  string,
+  string,
+  Usage?,
+];
 type Body = readonly [
   readonly [number, ...string[]],
   Numbers,
@@ -73,11 +84,15 @@ type Body = readonly [
 ];
 
 function packAttempt(record: AttemptRecord): PackedAttempt {
-  const { attempt, worker, leasedAt, startedAt, endedAt, outcome, error, output } = record;
-  return [attempt, worker, leasedAt, startedAt, endedAt, outcome, error, output];
+  const { attempt, worker, leasedAt, startedAt, endedAt, outcome, error, output, usage } = record;
+  const packed = [attempt, worker, leasedAt, startedAt, endedAt, outcome, error, output] as const;
+  return usage === undefined ? packed : [...packed, usage];
 }
 
 function unpackAttempt(packed: PackedAttempt): AttemptRecord {
-  const [attempt, worker, leasedAt, startedAt, endedAt, outcome, error, output] = packed;
-  return { attempt, worker, leasedAt, startedAt, endedAt, outcome, error, output };
+  const [attempt, worker, leasedAt, startedAt, endedAt, outcome, error, output, usage] = packed;
+  return {
+    ...{ attempt, worker, leasedAt, startedAt, endedAt, outcome, error, output },
+    ...(usage === undefined ? {} : { usage }),
+  };
 }

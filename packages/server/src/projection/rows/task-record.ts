@@ -26,28 +26,15 @@ import {
   SUCCEEDED_ANSWER,
   type TaskText,
   TIMED_OUT,
+  taskTypeOf,
   WAITING,
 } from '@sluice/core';
+import { blobsInText } from '../../base/exec-envelope.ts';
 import { UTF8 } from '../../base/utf8.ts';
 import { blobName } from '../../blobs/blob-files.ts';
+import { type AttemptRecord, closeAttempt, noteStart, noteUsage } from './attempt-record.ts';
 import { addChange, type ChangeRecord, keepInput } from './change-record.ts';
 import { type DeliveryRecord, noteDelivery } from './delivery-record.ts';
-
-/** One attempt of a task. */
-export interface AttemptRecord {
-  readonly attempt: number;
-  readonly worker: string;
-  readonly leasedAt: number;
-  /** 0 when the start was not reported. */
-  startedAt: number;
-  /** 0 while it runs. */
-  endedAt: number;
-  /** How it ended; empty while it runs. */
-  outcome: string;
-  /** JSON of its error, or of an output that came too late for its task. */
-  error: string;
-  output: string;
-}
 
 /**
  * Everything that the log contains about one task: what the core has in memory, plus every attempt
@@ -166,7 +153,7 @@ export function advanceRecord(record: TaskRecord, event: Later, at: number): voi
     case 'attempt_leased':
       return lease(record, event.worker, at);
     case 'attempt_started':
-      noteStart(record, at);
+      noteStart(record.attempts, at);
       return move(record, at, RUNNING, reasonOf('started'));
     case 'attempt_stopping':
       if (event.reason === reasonOf('cancelled') && record.cancelAskedAt === 0) {
@@ -204,16 +191,18 @@ export function advanceRecord(record: TaskRecord, event: Later, at: number): voi
 function endAttempt(record: TaskRecord, event: Later, at: number): void {
   switch (event.type) {
     case 'attempt_succeeded':
-      noteStart(record, event.startedAt);
+      noteStart(record.attempts, event.startedAt);
       record.result = textOf(event.output);
       record.answer = SUCCEEDED_ANSWER;
-      closeAttempt(record, at, 'succeeded');
+      closeAttempt(record.attempts, at, 'succeeded');
       return end(record, at, SUCCEEDED, reasonOf('succeeded'));
+    case 'attempt_used':
+      return noteUsage(record.attempts, event);
     case 'attempt_deferred':
-      noteStart(record, event.startedAt);
+      noteStart(record.attempts, event.startedAt);
       record.answer = LATER_ANSWER;
       record.endedAt = at;
-      closeAttempt(record, at, 'later');
+      closeAttempt(record.attempts, at, 'later');
       return move(record, at, DEFERRED, reasonOf('later'));
     case 'attempt_failed':
       return fail(record, at, event, { state: FAILED, wait: 'backoff', end: 'failed' });
@@ -224,7 +213,7 @@ function endAttempt(record: TaskRecord, event: Later, at: number): void {
     case 'attempt_returned':
       return returned(record, at, event);
     case 'attempts_exhausted':
-      closeAttempt(record, at, REASONS[event.reason]);
+      closeAttempt(record.attempts, at, REASONS[event.reason]);
       return end(record, at, FAILED, event.reason);
     case 'task_ended':
       return endTask(record, at, event);
@@ -254,11 +243,11 @@ function fail(
   event: Failure,
   how: { readonly state: number; readonly wait: ReasonName; readonly end: ReasonName },
 ): void {
-  noteStart(record, event.startedAt);
+  noteStart(record.attempts, event.startedAt);
   record.result = textOf(event.error);
   if (event.type === 'attempt_failed' || event.answer !== 0) record.answer = event.answer;
   const isFailure = event.type === 'attempt_failed';
-  closeAttempt(record, at, isFailure ? nameOfAnswer(event.answer) : how.end);
+  closeAttempt(record.attempts, at, isFailure ? nameOfAnswer(event.answer) : how.end);
   const attempt = record.attempts.at(-1);
   if (attempt !== undefined && nameOfAnswer(record.answer) === 'failed') {
     attempt.error = record.result;
@@ -273,7 +262,7 @@ type Returned = Extract<Event, { type: 'attempt_returned' }>;
 /** A push that did not arrive, was refused or was handed back does not count as an attempt. */
 function returned(record: TaskRecord, at: number, event: Returned): void {
   const { reason, spent, retryAt } = event;
-  if (spent) closeAttempt(record, at, REASONS[reason]);
+  if (spent) closeAttempt(record.attempts, at, REASONS[reason]);
   else record.attempt -= 1;
   record.endedAt = at;
   if (reason === reasonOf('refused')) record.answer = REFUSED_ANSWER;
@@ -285,13 +274,13 @@ function returned(record: TaskRecord, at: number, event: Returned): void {
 type Ended = Extract<Event, { type: 'task_ended' }>;
 
 function endTask(record: TaskRecord, at: number, event: Ended): void {
-  noteStart(record, event.startedAt);
+  noteStart(record.attempts, event.startedAt);
   const payload = textOf(event.payload);
   if (event.hasPayload) record.result = payload;
   if (event.answer !== 0) record.answer = event.answer;
   if (isHeld(record.state)) {
     const name = nameOfAnswer(event.answer);
-    closeAttempt(record, at, name || REASONS[event.reason]);
+    closeAttempt(record.attempts, at, name || REASONS[event.reason]);
     const attempt = record.attempts.at(-1);
     if (attempt !== undefined && event.hasPayload) {
       if (name === 'failed') attempt.error = payload;
@@ -337,21 +326,6 @@ function runAgain(record: TaskRecord, at: number, reason: number): void {
   enqueue(record, at, reason);
 }
 
-/** A worker need not report the start separately: its final report may contain the time. */
-function noteStart({ attempts }: TaskRecord, startedAt: number): void {
-  const attempt = attempts.at(-1);
-  if (attempt === undefined || attempt.startedAt !== 0 || attempt.endedAt !== 0) return;
-  attempt.startedAt = startedAt;
-}
-
-function closeAttempt({ attempts }: TaskRecord, at: number, outcome: string): void {
-  const attempt = attempts.at(-1);
-  // If the handler left the end to an outside call, its attempt is over already.
-  if (attempt === undefined || attempt.endedAt !== 0) return;
-  attempt.endedAt = at;
-  attempt.outcome = outcome;
-}
-
 function enqueue(record: TaskRecord, at: number, reason: number): void {
   move(record, at, QUEUED, reason);
   record.dueAt = at;
@@ -382,6 +356,9 @@ export function blobsNamedBy(record: TaskRecord): string[] {
   const look = (payload: string): void => {
     const sha256 = blobOf(payload);
     if (sha256 !== undefined) names.push(blobName({ namespace: namespaceOf(queue), sha256 }));
+    for (const inside of blobsInText(taskTypeOf(queue), payload)) {
+      names.push(blobName({ namespace: namespaceOf(queue), sha256: inside }));
+    }
   };
   look(input);
   look(result);

@@ -48,6 +48,7 @@ const CAUSES: { readonly [T in Event['type']]?: Causes } = {
   run_forgotten: MAKE_ROOM,
   attempt_started: ['report_attempts'],
   attempt_succeeded: ['report_attempts'],
+  attempt_used: ['report_attempts'],
   attempt_deferred: ['report_attempts'],
   attempt_failed: ['report_attempts'],
   attempt_timed_out: ['report_attempts', 'advance_time'],

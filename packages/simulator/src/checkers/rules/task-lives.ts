@@ -20,6 +20,7 @@ const HAPPENS_IN: { readonly [T in Event['type']]?: Phases } = {
   attempt_started: ['leased'],
   attempt_stopping: HELD,
   attempt_succeeded: HELD,
+  attempt_used: HELD,
   attempt_deferred: HELD,
   attempt_failed: HELD,
   attempt_timed_out: [...HELD, 'deferred'],

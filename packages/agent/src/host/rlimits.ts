@@ -1,0 +1,65 @@
+import { readdir, readFile } from 'node:fs/promises';
+import type { GroupLimits, GroupUsage, ProcessGroup, ProcessGroups } from './cgroups.ts';
+
+/**
+ * Where no control group can be made: the shell sets limits for each process, and the processes of
+ * an attempt are found by a variable in their environment.
+ */
+export class Rlimits implements ProcessGroups {
+  readonly kind = 'rlimits';
+  readonly losses = [
+    'cpu is not limited',
+    'memory is limited for each process, not for all of a task together',
+    'what a task used is not measured',
+  ];
+
+  async make(name: string, limits: GroupLimits): Promise<ProcessGroup> {
+    return new MarkedProcesses(name, limits);
+  }
+
+  async names(): Promise<string[]> {
+    return [];
+  }
+
+  open(name: string): ProcessGroup {
+    return new MarkedProcesses(name, { pids: 0 });
+  }
+}
+
+/** The variable that marks the processes of an attempt. */
+export const MARK = 'SLUICE_ATTEMPT_ID';
+
+class MarkedProcesses implements ProcessGroup {
+  readonly joinFiles = [];
+  readonly limitLines: readonly string[];
+  private readonly mark: string;
+
+  constructor(name: string, { memoryMb }: GroupLimits) {
+    this.mark = `${MARK}=${name}`;
+    this.limitLines =
+      memoryMb === undefined || memoryMb === 0 ? [] : [`ulimit -v ${Math.ceil(memoryMb * 1024)}`];
+  }
+
+  async usage(): Promise<GroupUsage> {
+    return {};
+  }
+
+  async wasOutOfMemory(): Promise<boolean> {
+    return false;
+  }
+
+  async pids(): Promise<number[]> {
+    const all = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+    const marked = await Promise.all(
+      all.map(async (pid) => {
+        const text = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '');
+        return text.split('\0').includes(this.mark) ? [Number(pid)] : [];
+      }),
+    );
+    return marked.flat();
+  }
+
+  async close(): Promise<void> {}
+
+  async remove(): Promise<void> {}
+}

@@ -1,0 +1,86 @@
+import { execFile } from 'node:child_process';
+import { chmod, chown, lstat, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { HostUser } from './users.ts';
+
+const run = promisify(execFile);
+
+/** Where attempts live unless the agent was told another place. */
+export function defaultWorkFolder(uid: number): string {
+  return join(uid === 0 ? '/var/tmp' : tmpdir(), `sluice-agent-${uid}`);
+}
+
+/**
+ * Makes the folder of an agent. Others may pass through it to their own attempt and see nothing.
+ * A folder that somebody else made is refused: its owner could exchange files below it.
+ */
+export async function makeWorkFolder(folder: string, uid: number): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o711 });
+  const stats = await lstat(folder);
+  if (!stats.isDirectory() || stats.uid !== uid) {
+    throw new Error(`${folder} belongs to somebody else; choose another --work-dir`);
+  }
+  await chmod(folder, 0o711);
+}
+
+/**
+ * The folder of one attempt. `control` is the agent's: pipes, the state of the attempt. `io` has
+ * the input and the result, `work` is the scratch folder; both belong to the user of the command.
+ */
+export class AttemptFolder {
+  readonly path: string;
+  readonly control: string;
+  readonly io: string;
+  readonly work: string;
+
+  constructor(folder: string, name: string) {
+    this.path = join(folder, name);
+    this.control = join(this.path, 'control');
+    this.io = join(this.path, 'io');
+    this.work = join(this.path, 'work');
+  }
+
+  get input(): string {
+    return join(this.io, 'input.json');
+  }
+
+  get result(): string {
+    return join(this.io, 'result.json');
+  }
+
+  async make(user: HostUser, input: unknown): Promise<void> {
+    await mkdir(this.path, { mode: 0o711 });
+    await chmod(this.path, 0o711);
+    for (const folder of [this.control, this.io, this.work]) await mkdir(folder, { mode: 0o700 });
+    await writeFile(this.input, JSON.stringify(input ?? null), { mode: 0o600 });
+    await run('mkfifo', ['-m', '600', join(this.control, 'out'), join(this.control, 'err')]);
+    if (process.getuid?.() !== 0) return;
+    for (const path of [this.io, this.work, this.input]) await chown(path, user.uid, user.gid);
+  }
+
+  /** A program may have made folders that nobody may enter. */
+  async remove(): Promise<void> {
+    await rm(this.path, { recursive: true, force: true, maxRetries: 3 }).catch(async () => {
+      await run('chmod', ['-R', 'u+rwx', this.path]).catch(() => undefined);
+      await rm(this.path, { recursive: true, force: true });
+    });
+  }
+}
+
+/** Bytes of all files below a folder; stops looking at `max`. Links are not followed. */
+export async function bytesBelow(folder: string, max: number): Promise<number> {
+  let sum = 0;
+  const open = [folder];
+  for (let path = open.pop(); path !== undefined && sum <= max; path = open.pop()) {
+    const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
+    for (const entry of entries) {
+      const child = join(path, entry.name);
+      if (entry.isDirectory()) open.push(child);
+      // Blocks, not the size: a file with a hole takes less.
+      else sum += ((await lstat(child).catch(() => undefined))?.blocks ?? 0) * 512;
+    }
+  }
+  return sum;
+}

@@ -1,0 +1,1 @@
+export { Agent, type AgentOptions } from './agent.ts';
