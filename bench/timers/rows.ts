@@ -24,6 +24,17 @@ async function idlePercent(server: ServerProcess): Promise<number> {
   return ((await server.cpuMs()) - before) / (IDLE_MS / 100);
 }
 
+/** CPU time of the server per item, which other work on the machine changes little. */
+async function cpuMicrosEach(
+  server: ServerProcess,
+  count: number,
+  run: () => Promise<number>,
+): Promise<{ readonly perSec: number; readonly cpuMicros: number }> {
+  const before = await server.cpuMs();
+  const perSec = await run();
+  return { perSec, cpuMicros: (((await server.cpuMs()) - before) * 1000) / count };
+}
+
 async function restartSeconds(server: ServerProcess): Promise<number> {
   const startedAt = performance.now();
   await server.startAgain();
@@ -40,22 +51,28 @@ function schedules(share: number): Promise<Figures> {
   const count = Math.ceil(100_000 * share);
   return withServer(async (server) => {
     const url = `${server.url}/v1/schedules/batch`;
-    const putPerSec = await sendAll({ url }, count, (n) => ({
-      op: 'put',
-      id: `s${n}`,
-      ...daily(n),
-    }));
+    const put = await cpuMicrosEach(server, count, () =>
+      sendAll({ url }, count, (n) => ({ op: 'put', id: `s${n}`, ...daily(n) })),
+    );
     const idleCpuPercent = await idlePercent(server);
-    const patchPerSec = await sendAll({ url }, count, (n) => {
-      return { op: 'patch', id: `s${n}`, jitterMs: 1000 };
-    });
+    const patch = await cpuMicrosEach(server, count, () =>
+      sendAll({ url }, count, (n) => ({ op: 'patch', id: `s${n}`, jitterMs: 1000 })),
+    );
     const restart = await restartSeconds(server);
     const again = `${server.url}/v1/schedules/batch`;
     const deletePerSec = await sendAll({ url: again }, count, (n) => ({
       op: 'delete',
       id: `s${n}`,
     }));
-    return { putPerSec, patchPerSec, deletePerSec, idleCpuPercent, restartSec: restart };
+    return {
+      putPerSec: put.perSec,
+      putCpuMicros: put.cpuMicros,
+      patchPerSec: patch.perSec,
+      patchCpuMicros: patch.cpuMicros,
+      deletePerSec,
+      idleCpuPercent,
+      restartSec: restart,
+    };
   });
 }
 
@@ -96,9 +113,14 @@ function fires(share: number): Promise<Figures> {
     const at = Date.now() + 15_000;
     const put = (n: number) => ({ op: 'put', id: `s${n}`, spec: { at }, task: { type: 'tick' } });
     await sendAll({ url }, count, put);
-    await sleep(Math.max(0, at - Date.now()));
-    while ((await depth(server.url)) < count) await sleep(20);
-    return { firesPerSec: count / ((Date.now() - at) / 1000) };
+    await sleep(Math.max(0, at - Date.now() - 500));
+    const fired = async () => {
+      await sleep(Math.max(0, at - Date.now()));
+      while ((await depth(server.url)) < count) await sleep(20);
+      return count / ((Date.now() - at) / 1000);
+    };
+    const { perSec, cpuMicros } = await cpuMicrosEach(server, count, fired);
+    return { firesPerSec: perSec, fireCpuMicros: cpuMicros };
   });
 }
 
