@@ -126,6 +126,17 @@ export class ClientRole {
     return { ...span, dueAt };
   }
 
+  /** Creates or replaces schedules; undefined when the contender cannot. */
+  async schedules({ count, cron }: { count: number; cron: string }): Promise<Span | undefined> {
+    const { schedules } = this.client;
+    if (schedules === undefined) return undefined;
+    const { perCall, atOnce } = schedules;
+    return spanOf(Math.ceil(count / perCall), atOnce, (call) => {
+      const size = Math.min(perCall, count - call * perCall);
+      return schedules.put(tasksFrom(call * perCall, size), cron);
+    });
+  }
+
   private make(count: number, { isUrgent }: SubmitOptions): BenchTask[] {
     return Array.from({ length: count }, () => {
       const task = { n: this.next, at: wallClockMs(), text: TEXT };
@@ -133,6 +144,11 @@ export class ClientRole {
       return isUrgent === undefined ? task : { ...task, isUrgent };
     });
   }
+}
+
+/** Tasks with these numbers. */
+export function tasksFrom(first: number, count: number): BenchTask[] {
+  return Array.from({ length: count }, (_, place) => ({ n: first + place, at: 0, text: TEXT }));
 }
 
 async function spanOf(

@@ -26,7 +26,17 @@ export interface PeerClient {
   submitEditable(tasks: readonly BenchTask[], delayMs: number): Promise<void>;
   /** Changes when the tasks are due, one delay each, in as few calls as possible. */
   edit(tasks: readonly BenchTask[], delaysMs: readonly number[]): Promise<void>;
+  /** Absent when schedules cannot be made while workers run. */
+  readonly schedules?: PeerSchedules;
   close(): Promise<void>;
+}
+
+interface PeerSchedules {
+  /** Number of schedules per call, and calls at once. */
+  readonly perCall: number;
+  readonly atOnce: number;
+  /** Creates or replaces a schedule for each task, named by its number. */
+  put(tasks: readonly BenchTask[], cron: string): Promise<void>;
 }
 
 export interface WorkOptions {
@@ -34,6 +44,8 @@ export interface WorkOptions {
   readonly slots: number;
   /** Number of workers, each set up as if it were a separate process. */
   readonly workers: number;
+  /** Tasks of every minute, for a contender that learns its schedules only at the start. */
+  readonly crontab?: readonly BenchTask[];
   readonly handle: (task: BenchTask) => Promise<void> | undefined;
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { wallClockMs } from '../path/connection.ts';
+import { tasksFrom } from './client-role.ts';
 import type { BenchTask, Contender, PeerWorker } from './contender.ts';
 import { Numbers } from './numbers.ts';
 
@@ -41,10 +42,13 @@ export class WorkerRole {
     slots,
     workers = 1,
     handlerMs = 0,
+    cronTasks = 0,
   }: {
     slots: number;
     workers?: number;
     handlerMs?: number;
+    /** Number of tasks of every minute, see `WorkOptions.crontab`. */
+    cronTasks?: number;
   }): Promise<number> {
     const startedAt = wallClockMs();
     const handle = (task: BenchTask): Promise<void> | undefined => {
@@ -55,7 +59,7 @@ export class WorkerRole {
       }
       return sleep(handlerMs).then(() => this.ended());
     };
-    const options = { slots, workers, handle };
+    const options = { slots, workers, handle, crontab: tasksFrom(0, cronTasks) };
     this.worker = await this.contender.openWorker(this.address, this.queue, options);
     return startedAt;
   }

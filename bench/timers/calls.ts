@@ -3,16 +3,24 @@ const BATCH = 1000;
 /** Requests under way at once. */
 const AT_ONCE = 4;
 
-async function send(url: string, method: string, body: unknown): Promise<void> {
+async function send(url: string, method: string, body: unknown): Promise<string> {
   const headers = { 'content-type': 'application/json' };
   const answer = await fetch(url, { method, headers, body: JSON.stringify(body) });
   const text = await answer.text();
   if (!answer.ok || text.includes('"error":{')) throw new Error(`${url}: ${text.slice(0, 300)}`);
+  return text;
+}
+
+interface Target {
+  readonly url: string;
+  readonly method?: string;
+  /** Gets each answer, and the number of its first item. */
+  readonly heard?: (answer: string, from: number) => void;
 }
 
 /** Sends `count` items in batches, several at once; returns the items per second. */
 export async function sendAll(
-  { url, method = 'POST' }: { readonly url: string; readonly method?: string },
+  { url, method = 'POST', heard = () => undefined }: Target,
   count: number,
   item: (n: number) => object,
 ): Promise<number> {
@@ -23,7 +31,7 @@ export async function sendAll(
       const from = next;
       next = Math.min(count, from + BATCH);
       const items = Array.from({ length: next - from }, (_, n) => item(from + n));
-      await send(url, method, items);
+      heard(await send(url, method, items), from);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, sender));

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerRow } from '../measured-rows.ts';
 import { ServerProcess } from '../path/server-process.ts';
 import { getJson, sendAll } from './calls.ts';
+import { memory } from './memory.ts';
 
 const IDLE_MS = 10_000;
 const HOUR_MS = 3_600_000;
@@ -23,6 +24,17 @@ async function idlePercent(server: ServerProcess): Promise<number> {
   return ((await server.cpuMs()) - before) / (IDLE_MS / 100);
 }
 
+/** CPU time of the server per item, which other work on the machine changes little. */
+async function cpuMicrosEach(
+  server: ServerProcess,
+  count: number,
+  run: () => Promise<number>,
+): Promise<{ readonly perSec: number; readonly cpuMicros: number }> {
+  const before = await server.cpuMs();
+  const perSec = await run();
+  return { perSec, cpuMicros: (((await server.cpuMs()) - before) * 1000) / count };
+}
+
 async function restartSeconds(server: ServerProcess): Promise<number> {
   const startedAt = performance.now();
   await server.startAgain();
@@ -39,24 +51,28 @@ function schedules(share: number): Promise<Figures> {
   const count = Math.ceil(100_000 * share);
   return withServer(async (server) => {
     const url = `${server.url}/v1/schedules/batch`;
-    const before = await server.residentBytes();
-    const putPerSec = await sendAll({ url }, count, (n) => ({
-      op: 'put',
-      id: `s${n}`,
-      ...daily(n),
-    }));
-    const bytesEach = ((await server.residentBytes()) - before) / count;
+    const put = await cpuMicrosEach(server, count, () =>
+      sendAll({ url }, count, (n) => ({ op: 'put', id: `s${n}`, ...daily(n) })),
+    );
     const idleCpuPercent = await idlePercent(server);
-    const patchPerSec = await sendAll({ url }, count, (n) => {
-      return { op: 'patch', id: `s${n}`, jitterMs: 1000 };
-    });
+    const patch = await cpuMicrosEach(server, count, () =>
+      sendAll({ url }, count, (n) => ({ op: 'patch', id: `s${n}`, jitterMs: 1000 })),
+    );
     const restart = await restartSeconds(server);
     const again = `${server.url}/v1/schedules/batch`;
     const deletePerSec = await sendAll({ url: again }, count, (n) => ({
       op: 'delete',
       id: `s${n}`,
     }));
-    return { putPerSec, patchPerSec, deletePerSec, bytesEach, idleCpuPercent, restartSec: restart };
+    return {
+      putPerSec: put.perSec,
+      putCpuMicros: put.cpuMicros,
+      patchPerSec: patch.perSec,
+      patchCpuMicros: patch.cpuMicros,
+      deletePerSec,
+      idleCpuPercent,
+      restartSec: restart,
+    };
   });
 }
 
@@ -65,13 +81,22 @@ function delayed(share: number): Promise<Figures> {
   return withServer(async (server) => {
     const before = await server.residentBytes();
     const url = `${server.url}/v1/tasks`;
-    const createPerSec = await sendAll({ url }, count, (n) => {
+    const ids: string[] = [];
+    const heard = (answer: string, from: number) => {
+      const { items } = JSON.parse(answer) as { items: { id: string }[] };
+      for (const [place, { id }] of items.entries()) ids[from + place] = id;
+    };
+    const createPerSec = await sendAll({ url, heard }, count, (n) => {
       return { type: 'remind', delayMs: HOUR_MS + n, input: { n } };
+    });
+    const runAt = Date.now() + 2 * HOUR_MS;
+    const editPerSec = await sendAll({ url, method: 'PATCH' }, Math.ceil(count / 4), (n) => {
+      return { id: ids[n], runAt: new Date(runAt + n).toISOString() };
     });
     const bytesEach = ((await server.residentBytes()) - before) / count;
     const idleCpuPercent = await idlePercent(server);
     const restartSec = await restartSeconds(server);
-    return { createPerSec, bytesEach, idleCpuPercent, restartSec };
+    return { createPerSec, editPerSec, bytesEach, idleCpuPercent, restartSec };
   });
 }
 
@@ -88,9 +113,14 @@ function fires(share: number): Promise<Figures> {
     const at = Date.now() + 15_000;
     const put = (n: number) => ({ op: 'put', id: `s${n}`, spec: { at }, task: { type: 'tick' } });
     await sendAll({ url }, count, put);
-    await sleep(Math.max(0, at - Date.now()));
-    while ((await depth(server.url)) < count) await sleep(20);
-    return { firesPerSec: count / ((Date.now() - at) / 1000) };
+    await sleep(Math.max(0, at - Date.now() - 500));
+    const fired = async () => {
+      await sleep(Math.max(0, at - Date.now()));
+      while ((await depth(server.url)) < count) await sleep(20);
+      return count / ((Date.now() - at) / 1000);
+    };
+    const { perSec, cpuMicros } = await cpuMicrosEach(server, count, fired);
+    return { firesPerSec: perSec, fireCpuMicros: cpuMicros };
   });
 }
 
@@ -135,12 +165,12 @@ export const ROWS: Readonly<Record<string, ServerRow>> = {
       putPerSec: '20,000',
       patchPerSec: '20,000',
       deletePerSec: '20,000',
-      bytesEach: '400 beside the payload',
       idleCpuPercent: '2',
       restartSec: '2',
     },
   },
-  delayed: { run: delayed, targets: { restartSec: '2' } },
+  delayed: { run: delayed, targets: { editPerSec: '50,000', restartSec: '2' } },
+  memory: { run: memory, targets: { bytesEach: '400 beside the payload' } },
   fires: { run: fires, targets: { firesPerSec: '50,000' } },
   lateness: { run: lateness, targets: { p99Ms: '20' } },
 };

@@ -137,6 +137,24 @@ test('after a restart counts begin anew, and what is there is there', async () =
   expect(sampleValue(families, 'sluice_type_queued', 'nobody')).toBe(2);
 });
 
+test('schedules are counted by state, and their fires by cause', async () => {
+  const before = sampleValue(await scrape(), 'sluice_tasks_submitted_total');
+  const far = { spec: { at: '2999-01-01T00:00:00Z' }, task: { type: 'nobody' } };
+  await api.put('/v1/schedules/far', far);
+  await api.put('/v1/schedules/still', { ...far, paused: true });
+  const { taskId } = (await api.post('/v1/schedules/far/trigger', {})).body;
+  await api.post(`/v1/tasks/${taskId}/cancel`, {});
+
+  const families = await scrape();
+
+  expect(sampleValue(families, 'sluice_schedules', 'active')).toBe(1);
+  expect(sampleValue(families, 'sluice_schedules', 'paused')).toBe(1);
+  expect(sampleValue(families, 'sluice_schedule_fires_total', 'trigger')).toBe(1);
+  expect(sampleValue(families, 'sluice_schedule_skips_total', 'overlap')).toBe(0);
+  expect(sampleValue(families, 'sluice_schedule_late_seconds_count')).toBe(0);
+  expect(sampleValue(families, 'sluice_tasks_submitted_total')).toBe(before + 1);
+});
+
 test('docs/metrics.md lists every metric that is served, as it is', async () => {
   const page = await readFile(join(import.meta.dirname, '../../docs/metrics.md'), 'utf8');
 

@@ -201,6 +201,53 @@ test('a run is started by its schedule', async () => {
   });
 });
 
+test('tasks and runs that a schedule made are listed together, page by page', async () => {
+  await api.put('/v1/workflows/flow/versions/1', {
+    tasks: [{ taskReferenceName: 'nothing', type: 'NOOP' }],
+  });
+  const made: string[] = [];
+  const trigger = async () => {
+    const { body } = await api.post('/v1/schedules/both/trigger', {});
+    made.unshift(body.taskId ?? body.runId);
+  };
+  await put('both', NIGHTLY);
+  await trigger();
+  await put('both', { spec: NIGHTLY.spec, run: { workflow: 'flow' } });
+  await trigger();
+  await trigger();
+  await put('both', NIGHTLY);
+  await trigger();
+
+  await vi.waitFor(async () => {
+    const listed: string[] = [];
+    let path = '/v1/schedules/both/fires?limit=3';
+    for (;;) {
+      const { items, nextCursor } = await get(path);
+      for (const { taskId, runId } of items) listed.push(taskId ?? runId);
+      if (nextCursor === null) break;
+      path = `/v1/schedules/both/fires?limit=3&cursor=${nextCursor}`;
+    }
+    expect(listed).toEqual(made);
+  });
+});
+
+test('the audit record of a batch names the schedules', async () => {
+  const task = { type: 'report' };
+  const id = (n: number) => `schedule-${n}`;
+  const items = Array.from({ length: 30 }, (_, n) => {
+    return { op: 'put', id: id(n), spec: { cron: '@daily' }, task };
+  });
+
+  await api.post('/v1/schedules/batch', items);
+
+  const { items: records } = await get('/v1/audit');
+  expect(records[0]).toMatchObject({
+    action: 'schedules_changed',
+    subject: '30 schedules',
+    detail: expect.stringMatching(/^schedule-0, schedule-1, .* and 1\d more$/),
+  });
+});
+
 test('a batch: each change is made whole or not at all', async () => {
   const task = { type: 'report' };
   const { status, body } = await api.post('/v1/schedules/batch', [
@@ -285,6 +332,16 @@ test('the SDK makes, reads and fires schedules', async () => {
   expect(await schedules.patch('nightly', { jitterMs: null })).not.toHaveProperty('jitterMs');
   expect(await schedules.page({ type: 'report' })).toMatchObject({ items: [{ id: 'nightly' }] });
   expect(await schedules.preview('nightly', 3)).toHaveLength(3);
+  const changed = await schedules.changeMany([
+    { op: 'put', id: 'second', spec: { everyMs: 5000 }, task: { type: 'report' } },
+    { op: 'patch', id: 'second', jitterMs: 5000 },
+    { op: 'delete', id: 'second' },
+  ]);
+  expect(changed).toMatchObject([
+    { id: 'second', ok: true, change: 'created' },
+    { id: 'second', error: { code: 'invalid_request', details: [{ path: '/1/jitterMs' }] } },
+    { id: 'second', ok: true, change: 'deleted' },
+  ]);
   expect(await schedules.pause('nightly')).toMatchObject({ state: 'paused' });
   expect(await schedules.explain('nightly')).toMatchObject({ reasons: [{ code: 'paused' }] });
   await schedules.delete('nightly');

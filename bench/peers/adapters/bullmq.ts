@@ -14,6 +14,7 @@ interface BullMq {
 interface Queue {
   add(name: string, data: BenchTask, options: object): Promise<Job>;
   addBulk(jobs: readonly object[]): Promise<Job[]>;
+  upsertJobScheduler(id: string, repeat: object, template: object): Promise<unknown>;
   on(event: 'error', hear: (cause: Error) => void): void;
   close(): Promise<void>;
 }
@@ -35,6 +36,9 @@ const JOB_OPTIONS = { removeOnComplete: true, removeOnFail: true };
 const BULK_SIZE = 1000;
 
 const DEFAULT_PRIORITY = 10;
+
+/** A scheduler has no bulk call; calls of one turn share a round trip. */
+const SCHEDULERS_AT_ONCE = 64;
 
 function connectionOf(address: string): object {
   const { hostname, port } = new URL(address);
@@ -68,6 +72,14 @@ async function openClient(address: string, name: string): Promise<PeerClient> {
     edit: async (tasks, delaysMs) => {
       const edits = tasks.map(({ n }, at) => editable.get(n)?.changeDelay(delaysMs[at]));
       await Promise.all(edits);
+    },
+    schedules: {
+      perCall: 1,
+      atOnce: SCHEDULERS_AT_ONCE,
+      put: async ([data], pattern) => {
+        const template = { name: 'bench', data, opts: JOB_OPTIONS };
+        await queue.upsertJobScheduler(`s${data.n}`, { pattern }, template);
+      },
     },
     close: () => queue.close(),
   };

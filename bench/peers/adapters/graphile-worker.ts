@@ -93,10 +93,17 @@ async function openClient(address: string, queue: string): Promise<PeerClient> {
   };
 }
 
+/** It reads its schedules once, at the start of a worker. */
+function crontabText(queue: string, tasks: readonly BenchTask[]): string {
+  return tasks
+    .map((task) => `* * * * * ${queue} ?id=s${task.n} ${JSON.stringify(task)}`)
+    .join('\n');
+}
+
 async function openWorker(
   address: string,
   queue: string,
-  { slots, workers, handle }: WorkOptions,
+  { slots, workers, handle, crontab = [] }: WorkOptions,
 ): Promise<PeerWorker> {
   const { run, makeWorkerUtils } = requirePeer('graphile-worker') as Module;
   const concurrentJobs = Math.min(slots, CONCURRENT);
@@ -123,6 +130,7 @@ async function openWorker(
       noHandleSignals: true,
       preset: { worker },
       taskList: { [queue]: (task: BenchTask) => handle(task) },
+      ...(crontab.length === 0 ? {} : { crontab: crontabText(queue, crontab) }),
     });
   /** A runner ends when it loses the database. A supervisor would restart it. */
   const supervise = async (runner: Runner): Promise<void> => {

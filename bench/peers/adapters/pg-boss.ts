@@ -25,6 +25,7 @@ interface Boss {
     options?: { returnId: true },
   ): Promise<string[] | null>;
   update(name: string, data: undefined, options: object): Promise<unknown>;
+  schedule(name: string, cron: string, data: BenchTask, options: object): Promise<void>;
   work(
     name: string,
     options: object,
@@ -74,6 +75,11 @@ async function openClient(address: string, queue: string): Promise<PeerClient> {
         return boss.update(queue, undefined, { id: editable.get(n), startAfter });
       });
       await Promise.all(edits);
+    },
+    schedules: {
+      perCall: 1,
+      atOnce: CONNECTIONS,
+      put: async ([data], cron) => boss.schedule(queue, cron, data, { key: `s${data.n}` }),
     },
     close: () => boss.stop({ graceful: false }),
   };

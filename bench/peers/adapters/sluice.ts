@@ -16,6 +16,8 @@ const CONNECTIONS = 64;
 
 const URGENT = 8;
 
+const SCHEDULE_CALLS_AT_ONCE = 4;
+
 function optionsOf({ delayMs, isUrgent }: SubmitOptions): object {
   return {
     ...(delayMs === undefined ? {} : { delayMs }),
@@ -49,6 +51,20 @@ async function openClient(address: string, type: string): Promise<PeerClient> {
       });
       if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
       await answer.arrayBuffer();
+    },
+    schedules: {
+      perCall: BULK_SIZE,
+      atOnce: SCHEDULE_CALLS_AT_ONCE,
+      put: async (tasks, cron) => {
+        const results = await sluice.schedules.changeMany(
+          tasks.map((input) => {
+            const work = { spec: { cron }, task: { type, input } };
+            return { op: 'put', id: `s${input.n}`, ...work };
+          }),
+        );
+        const refused = results.find(({ error }) => error !== undefined);
+        if (refused !== undefined) throw new Error(refused.error?.message);
+      },
     },
     close: () => sluice.close(),
   };

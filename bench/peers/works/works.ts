@@ -5,6 +5,7 @@ import { latencyAt } from './latency.ts';
 import { memory } from './memory.ts';
 import { priority } from './priority.ts';
 import { recovery } from './recovery.ts';
+import { cron, schedules, schedulesEdit } from './schedules.ts';
 import { submitBulk, submitSingle } from './submit.ts';
 import type { Work } from './work.ts';
 
@@ -17,6 +18,9 @@ export const WORKS: Readonly<Record<string, Work>> = {
   'latency-2000': latencyAt(2000),
   delayed,
   'delayed-edit': delayedEdit,
+  schedules,
+  'schedules-edit': schedulesEdit,
+  cron,
   priority,
   recovery,
   idle,

@@ -65,7 +65,20 @@ const DAY_OF_MONTH: Field = { name: 'day of the month', min: 1, max: 31 };
 const MONTH: Field = { name: 'month', min: 1, max: 12, names: ['', ...MONTHS] };
 const DAY_OF_WEEK: Field = { name: 'day of the week', min: 0, max: 7, names: DAYS };
 
+/** Patterns that were read lately. Many schedules share one, and each is checked and then used. */
+const read = new Map<string, CronPattern>();
+const READ_MAX = 10_000;
+
 export function parseCron(text: string): CronPattern {
+  const known = read.get(text);
+  if (known !== undefined) return known;
+  const pattern = readPattern(text);
+  if (read.size >= READ_MAX) read.clear();
+  read.set(text, pattern);
+  return pattern;
+}
+
+function readPattern(text: string): CronPattern {
   const trimmed = text.trim();
   const shorthand = trimmed.startsWith('@') ? SHORTHANDS[trimmed.toLowerCase()] : trimmed;
   if (shorthand === undefined) {

@@ -108,10 +108,17 @@ export function canonicalName(name: string): string {
   return new Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions().timeZone;
 }
 
+/** Names that were looked up: a look-up takes longer than all else of a request. */
+const known = new Set<string>();
+const KNOWN_MAX = 1000;
+
 /** Whether this is the name of a time zone, such as `Europe/Berlin` or `UTC`. */
 export function isTimeZone(name: string): boolean {
+  if (known.has(name)) return true;
   try {
     new Intl.DateTimeFormat('en-US', { timeZone: name });
+    if (known.size >= KNOWN_MAX) known.clear();
+    known.add(name);
     return true;
   } catch {
     // The only reason why it throws.

@@ -86,7 +86,7 @@ export type {
   ScheduleOutcome,
 } from './commands/schedules/change-schedules.ts';
 export { explainSchedule } from './commands/schedules/explain-schedule.ts';
-export { isLive, SCHEDULE_TAG, SCHEDULED_AT_TAG } from './commands/schedules/make-work.ts';
+export { SCHEDULE_TAG, SCHEDULED_AT_TAG } from './commands/schedules/make-work.ts';
 export type {
   PauseSchedules,
   TriggerSchedule,
@@ -98,6 +98,11 @@ export {
   type TimePorts,
   timesOf,
 } from './commands/schedules/schedule-times.ts';
+export {
+  type ListedWork,
+  numberOfWork,
+  viewFire,
+} from './commands/schedules/view-fire.ts';
 export {
   madeId,
   scheduleStateOf,
@@ -161,6 +166,7 @@ export { Partition, type PartitionOptions, type PartitionReader } from './partit
 export type { Calendar } from './schedule/calendar.ts';
 export { anchorOf, NO_TIME, nextTime } from './schedule/fire-times.ts';
 export {
+  FIRE_CAUSES,
   FIRE_REASONS,
   type FireReason,
   MISFIRE_AFTER_MS,
@@ -183,6 +189,7 @@ export type { NamespaceUse } from './state/namespaces.ts';
 export type { Delivery } from './state/outbox.ts';
 export type { QuotaName, Quotas } from './state/quotas.ts';
 export type { StoredProgram } from './state/runs/programs.ts';
+export { isLive } from './state/schedules/live-works.ts';
 export { inputOf, nameOf, settingsOf } from './state/schedules/read-schedule.ts';
 export type { PartitionLimits, ReadonlyQueue, ReadonlyState } from './state/state.ts';
 export type { PayloadRange } from './structures/payload-range.ts';

@@ -49,8 +49,13 @@ export type {
 export type { Page, PageOptions } from './operators/pages.ts';
 export type { RunGroup, RunReference, WorkflowGroup } from './operators/run-groups.ts';
 export type { PutWorkflowOptions, RunQuery } from './operators/run-port.ts';
-export type { NamedWorkflow, ScheduleOptions, SchedulePatch } from './operators/schedule-group.ts';
-export type { ScheduleQuery } from './operators/schedule-port.ts';
+export type { NamedWorkflow, ScheduleOptions } from './operators/schedule-group.ts';
+export type {
+  ScheduleBatchItem,
+  ScheduleBatchResult,
+  SchedulePatch,
+  ScheduleQuery,
+} from './operators/schedule-port.ts';
 export type {
   BackfillAnswer,
   BackfillRequest,

@@ -26,6 +26,8 @@ export type { TaskRecord } from './projection/rows/task-record.ts';
 export { QueueRates } from './queues/queue-rates.ts';
 export { RunArchive } from './runs/run-archive.ts';
 export { RunOperations } from './runs/run-operations.ts';
+export { changeSchedules } from './schedules/schedule-batch.ts';
+export { ScheduleOperations } from './schedules/schedule-operations.ts';
 export { Server } from './server.ts';
 export { inputWords } from './tasks/dedupe-hashes.ts';
 export { TaskWaiters } from './tasks/task-waiters.ts';

@@ -20,6 +20,7 @@ world, to the last bit.
                    end has to end
   --processes P    at once (default: one per core)
   --runs           runs of workflows in every world, instead of in one of four
+  --schedules      schedules in every world, instead of in one of four
   --no-shrink      report a failure as it is
   --faults LIST, --workers N, --clients N, --until MS, --calm
                    with --seed: a smaller world, as the report of a failure names it
@@ -43,6 +44,7 @@ const OPTIONS = {
   until: { type: 'string' },
   calm: { type: 'boolean' },
   runs: { type: 'boolean' },
+  schedules: { type: 'boolean' },
   help: { type: 'boolean' },
 } as const;
 
@@ -88,6 +90,7 @@ function overridesOf(values: Values): Overrides {
     faults: places,
     calm: values.calm,
     runs: values.runs,
+    schedules: values.schedules,
   });
   return Object.fromEntries(given.filter(([, value]) => value !== undefined)) as Overrides;
 }

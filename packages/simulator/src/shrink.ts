@@ -19,11 +19,11 @@ const TRIES_MAX = 60;
  * network.
  */
 export async function shrink(
-  { seed, mode, overrides: { runs = false } = {} }: SeedOrder,
+  { seed, mode, overrides: { runs, schedules } = {} }: SeedOrder,
   failure: SeedFailure,
 ): Promise<ShrunkFailure> {
   const shrinker = new Shrinker(seed, mode, failure);
-  if (runs) shrinker.forceRuns();
+  shrinker.keep({ ...(runs ? { runs } : {}), ...(schedules ? { schedules } : {}) });
   if (mode === 'safety') await shrinker.attempt({ until: Math.ceil(failure.at) + 1 });
   await shrinker.withoutFaults();
   await shrinker.fewer('clients');
@@ -54,9 +54,9 @@ class Shrinker {
     return { overrides, plan: withOverrides(this.whole, overrides), failure, tries };
   }
 
-  /** The seed alone does not give the world runs. */
-  forceRuns(): void {
-    this.overrides = { ...this.overrides, runs: true };
+  /** The seed alone does not give the world runs or schedules. */
+  keep(given: Pick<Overrides, 'runs' | 'schedules'>): void {
+    this.overrides = { ...this.overrides, ...given };
   }
 
   /** Keeps the change if the same rule fails with it. */

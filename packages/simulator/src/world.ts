@@ -14,12 +14,14 @@ import { KnownTasks } from './clients/known-tasks.ts';
 import { PeriodicClient } from './clients/periodic-client.ts';
 import { RunClient } from './clients/run-client.ts';
 import { SdkClient } from './clients/sdk-client.ts';
-import { SimClient } from './clients/sim-client.ts';
+import { type ClientParts, SimClient } from './clients/sim-client.ts';
 import { Simulation } from './kernel/simulation.ts';
 import { Network } from './network/network.ts';
 import type { PlannedFault } from './plan/faults.ts';
 import type { RunKill, WorldPlan } from './plan/world-plan.ts';
 import { SimReceivers } from './receivers/sim-receivers.ts';
+import { KnownSchedules } from './schedules/known-schedules.ts';
+import { ScheduleClient } from './schedules/schedule-client.ts';
 import { HostDisk } from './server/host-disk.ts';
 import { ServerHost, type ServerWatch } from './server/server-host.ts';
 import type { WatchedPartition } from './server/watched-partition.ts';
@@ -72,6 +74,8 @@ export class World implements ServerWatch {
   private readonly periodic: PeriodicClient | undefined;
   /** Starts runs; undefined in worlds without them. */
   private readonly starter: RunClient | undefined;
+  /** Changes schedules; undefined in worlds without them. */
+  private readonly planner: ScheduleClient | undefined;
   /** One of the clients, which may run any operation. */
   private readonly operator: SimClient;
   private readonly checkers: readonly Checker[];
@@ -98,8 +102,9 @@ export class World implements ServerWatch {
     const { disk } = this;
     const snapshots = () => disk.snapshots();
     const knownRuns = new KnownRuns();
-    const checked = { simulation, plan, history, runs, situations, snapshots, knownRuns };
-    const made = makeCheckers(checked);
+    const knownSchedules = new KnownSchedules();
+    const checked = { simulation, plan, history, runs, situations, snapshots };
+    const made = makeCheckers({ ...checked, knownRuns, knownSchedules });
     this.checkers = [...made.checkers, this.liveness];
     const { projection, callbacks } = made;
     this.callbacks = callbacks;
@@ -133,10 +138,16 @@ export class World implements ServerWatch {
       plan.runs === undefined
         ? undefined
         : new RunClient(clientParts, knownRuns, plan.runs.requestEveryMs);
+    this.planner = plannerOf(plan, clientParts, knownSchedules);
     const isPeriodic = simulation.random('is periodic').chance(PERIODIC_RATE);
     this.periodic = isPeriodic ? new PeriodicClient(clientParts, 'periodic') : undefined;
     for (const fault of plan.faults) simulation.after(fault.at, () => this.strike(fault));
-    for (const kill of runKillsOf(plan)) simulation.after(kill.at, () => this.killAmidRuns(kill));
+    for (const kill of killsOf(plan, plan.runs)) {
+      simulation.after(kill.at, () => this.killAmidRuns(kill));
+    }
+    for (const kill of killsOf(plan, plan.schedules)) {
+      simulation.after(kill.at, () => !this.isHealed && this.host.killAfterFire(kill));
+    }
   }
 
   /** Runs the whole plan; rejects with the first broken rule. */
@@ -154,6 +165,7 @@ export class World implements ServerWatch {
     for (const client of this.clients) client.stop();
     this.periodic?.stop();
     this.starter?.stop();
+    this.planner?.stop();
     for (const worker of this.workers) worker.heal();
     network.heal();
     disk.heal();
@@ -164,9 +176,13 @@ export class World implements ServerWatch {
     for (const [index, offer] of FLAWLESS_OFFERS.entries()) {
       new SdkWorker(this.workerParts, `healer${index + 1}`, offer);
     }
-    // Twice, because an earlier request that pauses a queue may still be on its way.
-    this.operator.resumeQueues(TASK_TYPES);
-    simulation.after(30_000, () => this.operator.resumeQueues(TASK_TYPES));
+    // Twice, because earlier requests, such as one that pauses a queue, may still be on their way.
+    for (const delayMs of [0, 30_000]) {
+      simulation.after(delayMs, () => {
+        this.operator.resumeQueues(TASK_TYPES);
+        this.planner?.deleteAll();
+      });
+    }
     await simulation.runUntil(simulation.now + LIVENESS_BOUND_MS);
     this.liveness.look(LIVENESS_BOUND_MS);
     this.callbacks.look();
@@ -309,10 +325,23 @@ export class World implements ServerWatch {
 }
 
 /** Not in calm worlds, and not where a kill would end a standstill. */
-function runKillsOf({ runs, faults }: WorldPlan): readonly RunKill[] {
+function killsOf(
+  { faults }: WorldPlan,
+  part: { readonly kills: readonly RunKill[] } | undefined,
+): readonly RunKill[] {
   const isCalm = faults.length === 0;
   const standsStill = faults.some(({ kind }) => kind === 'server stopped during a submit');
-  return runs === undefined || isCalm || standsStill ? [] : runs.kills;
+  return part === undefined || isCalm || standsStill ? [] : part.kills;
+}
+
+function plannerOf(
+  { schedules, runs }: WorldPlan,
+  parts: ClientParts,
+  known: KnownSchedules,
+): ScheduleClient | undefined {
+  if (schedules === undefined) return undefined;
+  const options = { everyMs: schedules.requestEveryMs, hasRuns: runs !== undefined };
+  return new ScheduleClient(parts, known, options);
 }
 
 function numbered<T>(count: number, kind: string, make: (name: string, index: number) => T): T[] {

@@ -3,11 +3,14 @@ import { invariant } from '../base/invariant.ts';
 import type { EventOf } from '../events/events.ts';
 import type { SCHEDULE_EVENTS } from '../events/schedule-events.ts';
 import { SCHEDULE_PAYLOAD } from '../state/payload-columns.ts';
+import { isLive, lastMade } from '../state/schedules/live-works.ts';
 import { waitsForEnd } from '../state/schedules/schedules.ts';
 import type { State } from '../state/state.ts';
 import type { Appliers } from './applier.ts';
+import { takeEarlier } from './schedule-places.ts';
 
 const TIME_CAUSE = 0;
+const TRIGGER_CAUSE = 1;
 
 /** The part of `apply` for schedules. */
 export const SCHEDULE_APPLIERS: Appliers<typeof SCHEDULE_EVENTS> = {
@@ -48,6 +51,9 @@ export const SCHEDULE_APPLIERS: Appliers<typeof SCHEDULE_EVENTS> = {
     });
   },
   backfill_ended: (state, _at, event) => state.schedules.backfills.end(event.backfill),
+  times_missed: (state, _at, event) => {
+    state.schedules.table.skips[check(state, event)] += event.count;
+  },
 };
 
 function applyPut(state: State, at: number, event: EventOf<'schedule_put'>): void {
@@ -122,8 +128,15 @@ function remember(
   slot: Slot,
   { at, event }: { at: number; event: EventOf<'schedule_fired'> },
 ): void {
-  const { table } = state.schedules;
+  const { schedules } = state;
+  const { table } = schedules;
+  const previous = lastMade(schedules, slot);
   block(state, slot, false);
+  if (event.cause !== TRIGGER_CAUSE) forgetEarlier(state, slot);
+  else if (isLive(state, previous)) {
+    schedules.earlier.add(slot, previous);
+    schedules.watch(previous.made, slot);
+  }
   table.made[slot] = event.made;
   table.madeAt[slot] = at;
   table.madeRun[slot] = event.isRun ? 1 : 0;
@@ -132,11 +145,20 @@ function remember(
 }
 
 /** Starts or stops to wait for the end of what was made last. */
-function block({ schedules }: State, slot: Slot, isBlocked: boolean): void {
+function block(state: State, slot: Slot, isBlocked: boolean): void {
+  const { schedules } = state;
   const { table } = schedules;
   if (table.isBlocked[slot] === 1) schedules.unwatch(table.made[slot]);
   table.isBlocked[slot] = isBlocked ? 1 : 0;
-  if (isBlocked) schedules.watch(table.made[slot], slot);
+  if (!isBlocked) return;
+  // A schedule that did not wait for ends may have earlier works only.
+  if (!isLive(state, lastMade(schedules, slot))) takeEarlier(state, slot);
+  schedules.watch(table.made[slot], slot);
+}
+
+function forgetEarlier({ schedules }: State, slot: Slot): void {
+  for (const made of schedules.earlier.of(slot).keys()) schedules.unwatch(made);
+  schedules.earlier.clear(slot);
 }
 
 function applyRemoved(state: State, _at: number, event: EventOf<'schedule_removed'>): void {
@@ -144,6 +166,7 @@ function applyRemoved(state: State, _at: number, event: EventOf<'schedule_remove
   const { table, replicas, backfills, timers } = schedules;
   const slot = check(state, event);
   block(state, slot, false);
+  forgetEarlier(state, slot);
   for (const { made } of replicas.of(slot)) schedules.unwatch(made);
   replicas.remove(slot);
   const backfill = backfills.of(slot);

@@ -178,6 +178,7 @@ const HISTORY: readonly Event[] = [
   event('scheduleChanged', { slot: 0, task: 20, revision: 2, nextAt: 8000, timerAt: 8000 }),
   event('scheduleFired', { slot: 0, task: 20, scheduledAt: 8000, made: 2, nextAt: 9000 }),
   event('scheduleDelayed', { slot: 0, task: 20, reason: 3, timerAt: 9500 }),
+  event('timesMissed', { slot: 0, task: 20, count: 4 }),
   event('backfillStarted', { slot: 0, task: 20, backfill: 1, ratePer1000Sec: 1000 }),
   event('backfillEnded', { slot: 0, task: 20, backfill: 1 }),
   event('scheduleRemoved', { slot: 0, task: 20 }),

@@ -20,6 +20,12 @@ export interface Outputs {
   readonly startedRuns: Slot[];
   /** Runs that took longer than they should, and go on. */
   readonly overdueRuns: Slot[];
+  /** Schedules that were created. */
+  readonly createdSchedules: Slot[];
+  /** Fires of schedules, also those that made nothing. */
+  readonly fires: FireNotice[];
+  /** Schedules whose fire found no room and is tried again. */
+  readonly delayedFires: Slot[];
   /** Namespaces in which a step waits for the worker inside the server. */
   readonly httpNamespaces: string[];
   /** Scripts to evaluate. */
@@ -38,6 +44,16 @@ export interface Outputs {
   readonly closedSessions: SessionId[];
   /** Numbers of deliveries that may be tried from now on. */
   readonly deliveries: number[];
+}
+
+interface FireNotice {
+  /** As an index of `FIRE_CAUSES`. */
+  readonly cause: number;
+  /** Why it made nothing, as an index of `FIRE_REASONS`; 0 when it made something. */
+  readonly reason: number;
+  readonly isRun: boolean;
+  /** How much later than its time it fired, for a fire by the clock. */
+  readonly lateMs: number;
 }
 
 /** The lease is in the columns of the slot, even when it was just revoked. */
@@ -67,6 +83,9 @@ export function makeOutputs(): Outputs {
     endedRuns: [],
     startedRuns: [],
     overdueRuns: [],
+    createdSchedules: [],
+    fires: [],
+    delayedFires: [],
     httpNamespaces: [],
     evaluations: [],
     attemptSlots: [],
@@ -86,6 +105,9 @@ export function clearOutputs(outputs: Outputs): void {
   outputs.endedRuns.length = 0;
   outputs.startedRuns.length = 0;
   outputs.overdueRuns.length = 0;
+  outputs.createdSchedules.length = 0;
+  outputs.fires.length = 0;
+  outputs.delayedFires.length = 0;
   outputs.httpNamespaces.length = 0;
   outputs.evaluations.length = 0;
   outputs.attemptSlots.length = 0;

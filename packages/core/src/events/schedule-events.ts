@@ -87,4 +87,7 @@ export const SCHEDULE_EVENTS = {
   },
 
   backfill_ended: { number: 96, version: 1, fields: { backfill: number } },
+
+  /** Besides the time that the next fire stands for, this many were missed. */
+  times_missed: { number: 97, version: 1, fields: { count: number } },
 } as const satisfies Record<string, EventDeclaration>;

@@ -43,6 +43,24 @@ export function latestTime(
   return since + Math.floor((end - since) / spec.everyMs) * spec.everyMs;
 }
 
+/** Number of times that are counted at most: a pattern has to be asked for each of them. */
+const COUNTED_MAX = 1000;
+
+/** How many times there are from `since` on and before `until`, both times of the schedule. */
+export function timesBefore(
+  settings: ScheduleSettings,
+  calendar: Calendar,
+  { since, until }: { readonly since: number; readonly until: number },
+): number {
+  const { spec } = settings;
+  if ('everyMs' in spec) return Math.round((until - since) / spec.everyMs);
+  let count = 0;
+  for (let time = since; time < until && time !== NO_TIME && count < COUNTED_MAX; count++) {
+    time = nextTime(settings, calendar, { after: time, anchor: 0 });
+  }
+  return count;
+}
+
 /** The first time of a fixed rate or delay whose spec arrives at `now`. */
 export function anchorOf({ spec }: ScheduleSettings, now: number): number {
   if (!('everyMs' in spec)) return 0;

@@ -117,7 +117,7 @@ export function scheduleSettings<Settings>(schedule: ScheduleRequest): ParsedSch
     tags,
   };
   return {
-    settings: JSON.parse(JSON.stringify(settings, sortedKeys)) as Settings,
+    settings: sorted(settings) as Settings,
     input,
     paused: schedule.paused ?? false,
   };
@@ -138,11 +138,16 @@ function specOf(spec: ScheduleRequest['spec']): object {
   };
 }
 
-/** Two requests that differ only in the order of their fields are the same. */
-function sortedKeys(_name: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries);
+/**
+ * A copy without undefined fields. Two requests that differ only in the order of their fields are
+ * the same. The schema bounds the depth of settings; the input is not part of them.
+ */
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(sorted);
+  const given = value as Readonly<Record<string, unknown>>;
+  const names = Object.keys(given).filter((name) => given[name] !== undefined);
+  return Object.fromEntries(names.sort().map((name) => [name, sorted(given[name])]));
 }
 
 export function scheduleTime(time: string | number | undefined): number | undefined {

@@ -4,7 +4,12 @@ import { bodyOf, type PromisedCall } from '../calls/promised-call.ts';
 import { SluiceError } from '../calls/sluice-error.ts';
 import type { Page, PageOptions } from '../operators/pages.ts';
 import { queryText } from '../operators/query-text.ts';
-import type { SchedulePort, ScheduleQuery } from '../operators/schedule-port.ts';
+import type {
+  ScheduleBatchItem,
+  ScheduleBatchResult,
+  SchedulePort,
+  ScheduleQuery,
+} from '../operators/schedule-port.ts';
 import type {
   BackfillAnswer,
   BackfillRequest,
@@ -34,6 +39,17 @@ export class RemoteSchedules implements SchedulePort {
 
   async deleteSchedule(id: string): Promise<void> {
     await this.call({ method: 'DELETE', path: pathOf(id), doneWhen: 'schedule_not_found' });
+  }
+
+  async changeSchedules(
+    items: readonly ScheduleBatchItem[],
+  ): Promise<readonly ScheduleBatchResult[]> {
+    const path = '/v1/schedules/batch';
+    const answer = await this.send<{ items: ScheduleBatchResult[] }>(
+      { method: 'POST', path },
+      items,
+    );
+    return answer.items;
   }
 
   getSchedule(id: string): Promise<ScheduleView> {

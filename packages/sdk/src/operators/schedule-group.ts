@@ -2,7 +2,13 @@ import { traced } from '../calls/traced.ts';
 import { type AnyTask, type TaskDefinition, taskBody } from '../task/define-task.ts';
 import type { AnyWorkflow, Workflow } from '../workflow/workflow.ts';
 import { eachItem, type Page, type PageOptions } from './pages.ts';
-import type { SchedulePort, ScheduleQuery } from './schedule-port.ts';
+import type {
+  ScheduleBatchItem,
+  ScheduleBatchResult,
+  SchedulePatch,
+  SchedulePort,
+  ScheduleQuery,
+} from './schedule-port.ts';
 import type {
   BackfillAnswer,
   BackfillRequest,
@@ -26,6 +32,9 @@ export interface ScheduleOptions extends Omit<ScheduleRequest, 'spec' | 'task' |
   /** Only checks it and says when it would fire. */
   readonly dryRun?: boolean;
 }
+
+/** Changes that one request may have. */
+const BATCH_MAX = 1000;
 
 /** A workflow that is defined elsewhere, by its name. */
 export interface NamedWorkflow {
@@ -85,6 +94,19 @@ export class ScheduleGroup {
     return traced(this.port.deleteSchedule(id));
   }
 
+  /**
+   * Applies many changes in order, each wholly or not at all: the result of each says what became
+   * of it. More than 1,000 are sent in several requests.
+   */
+  async changeMany(changes: readonly ScheduleBatchItem[]): Promise<ScheduleBatchResult[]> {
+    const results: ScheduleBatchResult[] = [];
+    for (let from = 0; from < changes.length; from += BATCH_MAX) {
+      const part = changes.slice(from, from + BATCH_MAX);
+      results.push(...(await traced(this.port.changeSchedules(part))));
+    }
+    return results;
+  }
+
   get(id: string): Promise<ScheduleView> {
     return traced(this.port.getSchedule(id));
   }
@@ -138,11 +160,6 @@ export class ScheduleGroup {
     return traced(this.port.explainSchedule(id));
   }
 }
-
-/** A JSON merge patch of a schedule. */
-export type SchedulePatch = {
-  readonly [K in keyof ScheduleRequest]?: Partial<ScheduleRequest[K]> | null;
-};
 
 type Work = AnyTask | AnyWorkflow | NamedWorkflow | string;
 

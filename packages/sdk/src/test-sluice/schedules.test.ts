@@ -104,3 +104,27 @@ test('a dry run and a backfill', async () => {
 
   expect(days.map((day) => day.slice(0, 10))).toEqual(['2029-12-01', '2029-12-02', '2029-12-03']);
 });
+
+test('many changes at once: each is made or refused', async () => {
+  const { sluice } = setUp();
+  const results = await sluice.schedules.changeMany([
+    { op: 'put', id: 'a', spec: { everyMs: 5000 }, task: { type: 'report' } },
+    { op: 'put', id: 'b', spec: { everyMs: 1 }, task: { type: 'report' } },
+    { op: 'patch', id: 'a', jitterMs: 100 },
+    { op: 'patch', id: 'nobody', jitterMs: 100 },
+    { op: 'delete', id: 'a' },
+    { op: 'delete', id: 'a' },
+  ]);
+
+  expect(results).toMatchObject([
+    { id: 'a', ok: true, change: 'created' },
+    { id: 'b', error: { code: 'invalid_request' } },
+    { id: 'a', ok: true, change: 'replaced' },
+    { id: 'nobody', error: { code: 'schedule_not_found' } },
+    { id: 'a', ok: true, change: 'deleted' },
+    { id: 'a', error: { code: 'schedule_not_found' } },
+  ]);
+  await expect(
+    sluice.schedules.changeMany([{ op: 'purge', id: 'a' } as never]),
+  ).rejects.toMatchObject({ code: 'invalid_request', details: [{ path: '/0/op' }] });
+});

@@ -49,6 +49,17 @@ export const METRIC_FAMILIES = {
   ],
   sluice_payload_bytes: ['gauge', 'Bytes of payloads in memory'],
   sluice_payload_chunks: ['gauge', 'Memory chunks that hold payloads'],
+  sluice_schedules: ['gauge', 'Schedules, by state: active, paused, completed'],
+  sluice_schedule_fires_total: [
+    'counter',
+    'Fires that made a task or run, by cause: time, trigger, backfill, replica',
+  ],
+  sluice_schedule_skips_total: ['counter', 'Fires that made nothing, by reason'],
+  sluice_schedule_delays_total: [
+    'counter',
+    'Fires that found no room in memory, or whose replica was refused, and were put off',
+  ],
+  sluice_schedule_late_seconds: ['histogram', 'Time from the due time of a fire to the fire'],
   sluice_callbacks_total: ['counter', 'Attempts to deliver callbacks, by outcome'],
   sluice_callback_seconds: [
     'histogram',

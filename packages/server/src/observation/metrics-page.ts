@@ -84,7 +84,7 @@ function connections({ server }: FastifyInstance): Promise<number> {
  */
 async function taskText(
   engine: Engine,
-  { tasks, types, callbacks, partition }: Observation,
+  { tasks, types, callbacks, schedules, partition }: Observation,
   now: number,
 ): Promise<string> {
   const durable = engine.read((state) => {
@@ -93,6 +93,7 @@ async function taskText(
     types.write(out, state, now);
     writeQuotas(out, state);
     callbacks.write(out, state, now);
+    schedules.write(out, state);
     return out.toString();
   });
   // An engine that stopped has already reported it.

@@ -6,6 +6,7 @@ import type { ClockNotice } from '../clock/steady-clock.ts';
 import type { Refusal } from '../http/refusal.ts';
 import { CallbackMetrics } from '../metrics/callback-metrics.ts';
 import { measuredLog } from '../metrics/measured-log.ts';
+import { ScheduleMetrics } from '../metrics/schedule-metrics.ts';
 import { ServerMetrics } from '../metrics/server-metrics.ts';
 import { TaskMetrics } from '../metrics/task-metrics.ts';
 import { TypeMetrics } from '../metrics/type-metrics.ts';
@@ -26,6 +27,7 @@ export class Observation {
   readonly tasks = new TaskMetrics();
   readonly types = new TypeMetrics();
   readonly callbacks = new CallbackMetrics();
+  readonly schedules = new ScheduleMetrics();
   readonly stats: Stats;
   private readonly projectionLines = new NoticeLimit(() => performance.now());
   private made: Partition | undefined;
@@ -66,7 +68,11 @@ export class Observation {
   }
 
   readonly staged = (outputs: Outputs, state: ReadonlyState): void => {
-    this.runsStarted(outputs.startedRuns.length);
+    // Schedules and their runs have numbers of the same sequence as tasks.
+    const { startedRuns, createdSchedules, fires } = outputs;
+    const runs = fires.filter(({ reason, isRun }) => reason === 0 && isRun).length;
+    this.runsStarted(startedRuns.length + createdSchedules.length + runs);
+    this.schedules.staged(outputs);
     this.tasks.staged(outputs, state);
     this.types.staged(outputs, state);
     this.stats.staged(outputs, state);

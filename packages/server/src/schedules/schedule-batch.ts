@@ -36,7 +36,7 @@ interface Parts {
 }
 
 /** Applies changes in order, each wholly or not at all. */
-export async function changeMany(
+export async function changeSchedules(
   { engine, operations }: Parts,
   {
     namespace,
@@ -59,7 +59,7 @@ export async function changeMany(
             {
               changes: changes.map(({ made }) => made),
               inputs: changes.map(({ input }) => input),
-              by,
+              by: { ...by, detail: namesOf(changes) },
             },
             (all, state) =>
               all.map(({ rejection, change }, index): Result => {
@@ -72,6 +72,22 @@ export async function changeMany(
     for (const each of ready) results.push('made' in each ? outcomes[taken++] : each);
   }
   return results;
+}
+
+/** Texts of audit records are bounded; the events of the same log record have all names. */
+const NAMES_CHARACTERS_MAX = 200;
+
+/** The names of the schedules, for the audit record: as many as there is room for. */
+function namesOf(changes: readonly Ready[]): string {
+  const names: string[] = [];
+  let length = 0;
+  for (const { made } of changes) {
+    length += made.name.length + 2;
+    if (length > NAMES_CHARACTERS_MAX) break;
+    names.push(made.name);
+  }
+  const more = changes.length - names.length;
+  return more === 0 ? names.join(', ') : `${names.join(', ')} and ${more} more`;
 }
 
 /** Items up to the bound, and none after a change of the same schedule: a patch builds on it. */

@@ -25,7 +25,7 @@ import type { Admission } from '../limits/admission.ts';
 import type { RunArchive } from '../runs/run-archive.ts';
 import type { TaskArchive } from '../tasks/task-archive.ts';
 import { foundSchedule } from './find-schedule.ts';
-import { changeMany } from './schedule-batch.ts';
+import { changeSchedules } from './schedule-batch.ts';
 import { listFires } from './schedule-fires.ts';
 import { listSchedules } from './schedule-list.ts';
 import { ScheduleOperations } from './schedule-operations.ts';
@@ -180,7 +180,7 @@ function batchRoute(app: FastifyInstance, { engine }: Parts, operations: Schedul
       const body = await readJsonBody(request.raw);
       const count = Array.isArray(body) ? body.length : 0;
       const by = authorOf(request, `${count} schedules`);
-      return { items: await changeMany({ engine, operations }, { namespace, body, by }) };
+      return { items: await changeSchedules({ engine, operations }, { namespace, body, by }) };
     },
   });
 }

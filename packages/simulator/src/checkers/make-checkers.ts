@@ -3,6 +3,8 @@ import type { History } from '../clients/history.ts';
 import type { KnownRuns } from '../clients/known-runs.ts';
 import type { Simulation } from '../kernel/simulation.ts';
 import { NO_RESERVATIONS_MS, type WorldPlan } from '../plan/world-plan.ts';
+import type { KnownSchedules } from '../schedules/known-schedules.ts';
+import { ScheduleStories } from '../schedules/schedule-stories.ts';
 import type { Situations } from '../situations.ts';
 import { Answers } from './answers.ts';
 import type { Checker } from './checker.ts';
@@ -49,6 +51,7 @@ export interface CheckerParts {
   readonly situations: Situations;
   /** The runs that clients know. */
   readonly knownRuns: KnownRuns;
+  readonly knownSchedules: KnownSchedules;
   /** Positions of the snapshots on the disk. */
   readonly snapshots: () => readonly number[];
 }
@@ -72,7 +75,7 @@ export function makeCheckers(parts: CheckerParts): MadeCheckers {
   const answers = new Answers(story, history.entries);
   story.rules.push(
     sessions,
-    new TaskLives(story),
+    new TaskLives(story, plan.schedules !== undefined),
     new Leases(story),
     new EventCauses(story),
     new Submits(story),
@@ -98,6 +101,10 @@ export function makeCheckers(parts: CheckerParts): MadeCheckers {
   const pace = new ServerPace(simulation, plan);
   const runStories = new RunStories(story, knownRuns, pace);
   if (plan.runs !== undefined) story.rules.push(runStories);
+  if (plan.schedules !== undefined) {
+    const known = parts.knownSchedules;
+    story.rules.push(new ScheduleStories(story, { known, pace, situations }));
+  }
   const calls = new SdkCalls(story);
   const callbacks = new Callbacks(story);
   story.rules.push(calls, callbacks);
@@ -135,14 +142,15 @@ const MODEL_TASKS_MAX = 200;
 
 /**
  * No model with a projection: tasks wait for the projection in memory, which the model cannot know.
- * None with runs, which have a model that knows them alone.
+ * None with runs and schedules, which have models that know them alone.
  */
 function makeModel(
   story: LogStory,
-  { limits, matching, graceMsMin, runs }: WorldPlan,
+  { limits, matching, graceMsMin, runs, schedules }: WorldPlan,
   hasProjection: boolean,
 ): ModelLockstep | undefined {
-  if (hasProjection || limits.tasksMax > MODEL_TASKS_MAX || runs !== undefined) return undefined;
+  const isUnknown = hasProjection || runs !== undefined || schedules !== undefined;
+  if (isUnknown || limits.tasksMax > MODEL_TASKS_MAX) return undefined;
   const rules = { ...MATCHING_DEFAULTS, ...matching };
   return new ModelLockstep(story, { limits, matching: rules, graceMsMin });
 }

@@ -113,7 +113,7 @@ function nameOf(event: Event): string {
   if (event.type === 'step_ended') {
     return `step_ended ${STEP_KINDS[event.kind]} ${STEP_STATES[event.state]}`;
   }
-  if (event.type === 'run_stopping') return event.type;
+  if (event.type === 'run_stopping' || event.type.startsWith('schedule_')) return event.type;
   if ('reason' in event) return `${event.type} ${REASONS[event.reason]}`;
   if (event.type === 'attempt_failed') {
     return event.retryAt === 0 ? 'attempt_failed for good' : 'attempt_failed and again';

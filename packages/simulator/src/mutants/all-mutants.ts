@@ -10,6 +10,7 @@ import type { Mutant } from './mutant.ts';
 import { OPERATION_MUTANTS } from './operation-mutants.ts';
 import { PROJECTION_MUTANTS } from './projection-mutants.ts';
 import { RUN_MUTANTS } from './run-mutants.ts';
+import { SCHEDULE_MUTANTS } from './schedule-mutants.ts';
 import { SDK_MUTANTS } from './sdk-mutants.ts';
 import { SERVER_MUTANTS } from './server-mutants.ts';
 
@@ -27,6 +28,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...RUN_MUTANTS,
   ...CHILD_MUTANTS,
   ...OPERATION_MUTANTS,
+  ...SCHEDULE_MUTANTS,
   ...BLIND_MUTANTS,
 ];
 

@@ -45,8 +45,11 @@ function modeOf(seed: number): Mode {
   return seed % 2 === 0 ? 'liveness' : 'safety';
 }
 
-function overridesOf({ inRuns }: Pick<Mutant, 'inRuns'>): Overrides {
-  return inRuns === true ? { runs: true } : {};
+type Worlds = Pick<Mutant, 'inRuns' | 'inSchedules'>;
+
+function overridesOf({ inRuns, inSchedules }: Worlds): Overrides {
+  const runs = inRuns === true ? { runs: true } : {};
+  return { ...runs, ...(inSchedules === true ? { schedules: true } : {}) };
 }
 
 /** The same seeds without a planted bug. A seed that also fails here does not catch a bug. */
@@ -57,7 +60,7 @@ export class Control {
   /** Seeds that fail without a planted bug, and the rules that they break. */
   readonly failures = new Map<number, string>();
 
-  passes(seed: number, mutant: Pick<Mutant, 'inRuns'>): Promise<boolean> {
+  passes(seed: number, mutant: Worlds): Promise<boolean> {
     const overrides = overridesOf(mutant);
     const key = `${seed} ${flagsOf(overrides)}`;
     const known = this.passed.get(key);

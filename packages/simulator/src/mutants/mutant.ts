@@ -13,6 +13,8 @@ export interface Mutant {
   readonly what: string;
   /** It is looked for in worlds with runs only. */
   readonly inRuns?: true;
+  /** It is looked for in worlds with schedules only. */
+  readonly inSchedules?: true;
 }
 
 /** The environment variable that holds the mutant of a process, as JSON. */

@@ -1,4 +1,4 @@
-import { type WorldPlan, withRuns } from './world-plan.ts';
+import { drawSchedules, type WorldPlan, withRuns } from './world-plan.ts';
 
 /** What is left out of a plan, to find the smallest plan that still fails. */
 export interface Overrides {
@@ -12,10 +12,13 @@ export interface Overrides {
   readonly calm?: boolean;
   /** The world has runs of workflows, whatever its seed says. */
   readonly runs?: boolean;
+  /** The world has schedules, whatever its seed says. */
+  readonly schedules?: boolean;
 }
 
 export function withOverrides(plan: WorldPlan, overrides: Overrides): WorldPlan {
-  const { faults, workers = plan.workers, clients = plan.clients, until, calm, runs } = overrides;
+  const { faults, workers = plan.workers, clients = plan.clients, until, calm } = overrides;
+  const { runs, schedules } = overrides;
   const quiet = { lossRate: 0, duplicateRate: 0, cutRate: 0 };
   const whole = runs === true ? withRuns(plan) : plan;
   return {
@@ -25,12 +28,14 @@ export function withOverrides(plan: WorldPlan, overrides: Overrides): WorldPlan 
     clients,
     durationMs: until ?? plan.durationMs,
     network: calm === true ? { ...plan.network, ...quiet } : plan.network,
+    schedules: schedules === true ? drawSchedules(plan.seed) : plan.schedules,
     faults: faults === undefined ? plan.faults : faults.map((place) => plan.faults[place]),
   };
 }
 
 /** The command line flags for these overrides. */
-export function flagsOf({ faults, workers, clients, until, calm, runs }: Overrides): string {
+export function flagsOf(overrides: Overrides): string {
+  const { faults, workers, clients, until, calm, runs, schedules } = overrides;
   return [
     faults === undefined ? '' : `--faults ${faults.length === 0 ? 'none' : faults.join(',')}`,
     workers === undefined ? '' : `--workers ${workers}`,
@@ -38,6 +43,7 @@ export function flagsOf({ faults, workers, clients, until, calm, runs }: Overrid
     until === undefined ? '' : `--until ${until}`,
     calm === true ? '--calm' : '',
     runs === true ? '--runs' : '',
+    schedules === true ? '--schedules' : '',
   ]
     .filter((flag) => flag !== '')
     .join(' ');

@@ -32,9 +32,18 @@ export interface WorldPlan {
   readonly faults: readonly PlannedFault[];
   /** Workflows and their runs; undefined in worlds without them. */
   readonly runs: RunPlan | undefined;
+  /** Undefined in worlds without schedules. */
+  readonly schedules: SchedulePlan | undefined;
 }
 
-export interface RunPlan {
+export interface SchedulePlan {
+  /** Mean time between two requests about schedules. */
+  readonly requestEveryMs: number;
+  /** The server is killed soon after a fire. Worlds that are calm leave these out. */
+  readonly kills: readonly RunKill[];
+}
+
+interface RunPlan {
   /** Mean time between two requests about runs. */
   readonly requestEveryMs: number;
   /** Bound on the work for runs that one command does. */
@@ -45,7 +54,7 @@ export interface RunPlan {
 
 export interface RunKill {
   readonly at: number;
-  /** From the first command that leaves something to do. */
+  /** From the first command that leaves something to do, or that fires a schedule. */
   readonly afterMs: number;
   readonly isPowerLoss: boolean;
   readonly restartAfterMs: number;
@@ -59,6 +68,9 @@ const RUNS_RATE = 0.25;
 
 /** Values of runs have at most half as many bytes. */
 const RUN_CHUNK_BYTES = 2 ** 19;
+
+/** Share of worlds that have schedules. The reference model does not know them either. */
+const SCHEDULES_RATE = 0.25;
 
 /** Longer than any world lasts: in some worlds no room is ever reserved. */
 export const NO_RESERVATIONS_MS = 86_400_000;
@@ -99,6 +111,9 @@ export function drawPlan(seed: number): WorldPlan {
     snapshotEveryBytes: random.pick([3000, 20_000, 200_000]),
     faults: isCalm ? [] : drawAllFaults(random, { seed, durationMs }),
     runs: undefined,
+    schedules: new RandomStream(seed, 'has schedules').chance(SCHEDULES_RATE)
+      ? drawSchedules(seed)
+      : undefined,
   };
   return hasRuns ? withRuns(plan) : plan;
 }
@@ -113,13 +128,21 @@ function drawRuns(seed: number): RunPlan {
   const random = new RandomStream(seed, 'runs');
   const requestEveryMs = random.logarithmic(500, 10_000);
   const unitsMax = random.pick([1, 10, 1000]);
-  const kills = Array.from({ length: random.integer(0, RUN_KILLS_MAX) }, () => ({
+  return { requestEveryMs, unitsMax, kills: drawKills(random) };
+}
+
+export function drawSchedules(seed: number): SchedulePlan {
+  const random = new RandomStream(seed, 'schedules');
+  return { requestEveryMs: random.logarithmic(300, 10_000), kills: drawKills(random) };
+}
+
+function drawKills(random: RandomStream): RunKill[] {
+  return Array.from({ length: random.integer(0, RUN_KILLS_MAX) }, () => ({
     at: Math.round(random.next() * RUN_KILL_AT_MAX),
     afterMs: random.logarithmic(0.1, 10),
     isPowerLoss: random.chance(0.3),
     restartAfterMs: random.logarithmic(10, 5000),
   }));
-  return { requestEveryMs, unitsMax, kills };
 }
 
 function drawAllFaults(

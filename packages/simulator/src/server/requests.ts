@@ -4,13 +4,23 @@ import { SluiceError } from '@sluice/protocol';
 import type { Admission, Gateway } from '@sluice/server';
 import type { ServerExchange } from '../network/server-exchange.ts';
 import { commandOf, type Operation, type OperationCommand, renderReply } from './operations.ts';
-import type { RunRequests } from './run-requests.ts';
+import { RunRequests } from './run-requests.ts';
+import { ScheduleRequests } from './schedule-requests.ts';
 
 export interface RequestParts {
   readonly runs: RunRequests;
+  readonly schedules: ScheduleRequests;
   readonly engine: Engine;
   readonly gateway: Gateway;
   readonly admission: Admission;
+}
+
+/** Everything that requests need. */
+export function requestsOf(
+  parts: Pick<RequestParts, 'engine' | 'gateway' | 'admission'> & { readonly clock: () => number },
+): RequestParts {
+  const { clock, ...others } = parts;
+  return { ...others, runs: new RunRequests(parts), schedules: new ScheduleRequests(parts) };
 }
 
 export interface Answer {
@@ -18,9 +28,13 @@ export interface Answer {
   readonly body: string;
 }
 
-/** Whether the answer can depend on the state. A request that was refused at admission cannot. */
+/**
+ * Whether the answer can depend on the state. A request that was refused at admission, or by the
+ * clock alone, cannot.
+ */
 export function hasSeenState({ status, body }: Answer): boolean {
-  return status < 500 && !body.includes('"overloaded"');
+  const isEarly = body.includes('"overloaded"') || body.includes('the backfill is not valid');
+  return status < 500 && !isEarly;
 }
 
 /** Executes a request; undefined when its answer is a stream, which is open by now. */
@@ -36,7 +50,7 @@ export async function carryOut(
 }
 
 async function dispatch(
-  { engine, gateway, admission, runs }: RequestParts,
+  { engine, gateway, admission, runs, schedules }: RequestParts,
   exchange: ServerExchange,
 ): Promise<Answer | undefined> {
   const { method, path, body } = exchange.request;
@@ -50,6 +64,7 @@ async function dispatch(
   if (collection === 'runs' || collection === 'workflows') {
     return runs.dispatch(method, path, value);
   }
+  if (collection === 'schedules') return schedules.dispatch(method, path, value);
   if (collection === 'worker-sessions') {
     if (method === 'DELETE') {
       await gateway.detach(DEFAULT_NAMESPACE, id);

@@ -1,12 +1,10 @@
-import { CronCalendar } from '@sluice/calendar';
-import type { Command, PartitionOptions } from '@sluice/core';
+import type { Command } from '@sluice/core';
 import {
   type CommittedFeed,
   Engine,
   type EngineNotice,
   type FeedOptions,
   type SnapshotOptions,
-  type StartTimer,
 } from '@sluice/engine';
 import type {
   AppendOutcome,
@@ -36,11 +34,10 @@ import type { Listener, Network } from '../network/network.ts';
 import type { ServerExchange } from '../network/server-exchange.ts';
 import type { RunKill, WorldPlan } from '../plan/world-plan.ts';
 import type { Situations } from '../situations.ts';
-import { UTF8 } from '../utf8.ts';
 import { isCausedByDisk, rootOf } from './end-causes.ts';
 import type { HostDisk } from './host-disk.ts';
-import { carryOut, hasSeenState } from './requests.ts';
-import { RunRequests } from './run-requests.ts';
+import { partitionOptionsOf, sdkWindowMs, timersOf } from './host-options.ts';
+import { carryOut, hasSeenState, requestsOf } from './requests.ts';
 import { SIM_BLOBS } from './sim-blobs.ts';
 import { type Receivers, simCourier } from './sim-courier.ts';
 import { SimScripts } from './sim-scripts.ts';
@@ -111,6 +108,9 @@ export class ServerHost {
 
   /** Waits for runs that have something to do. */
   private runKill: RunKill | undefined;
+  /** Waits for the next fire of a schedule. */
+  private fireKill: RunKill | undefined;
+  private fires = 0;
 
   constructor(parts: HostParts) {
     this.parts = parts;
@@ -160,6 +160,25 @@ export class ServerHost {
     this.runKill = kill;
   }
 
+  /** Kills the server soon after a fire of a schedule. */
+  killAfterFire(kill: RunKill): void {
+    this.fireKill = kill;
+  }
+
+  private lookAtFires(process: SimProcess, { state }: WatchedPartition): void {
+    const { fireKill } = this;
+    const { used, fires } = state.schedules.table;
+    const before = this.fires;
+    this.fires = 0;
+    for (let slot = 0; slot < used; slot++) this.fires += fires[slot];
+    if (fireKill === undefined || this.fires <= before) return;
+    this.fireKill = undefined;
+    process.after(fireKill.afterMs, () => {
+      this.parts.situations.note('a server was killed after a fire');
+      this.kill(fireKill.isPowerLoss, fireKill.restartAfterMs, 0);
+    });
+  }
+
   private hasRunWork(process: SimProcess): void {
     const { runKill } = this;
     if (runKill === undefined) return;
@@ -192,6 +211,7 @@ export class ServerHost {
   /** Wakes a paused process. */
   heal(): void {
     this.runKill = undefined;
+    this.fireKill = undefined;
     this.pauseBeyondKeysMs = 0;
     this.process?.wake();
   }
@@ -278,14 +298,14 @@ export class ServerHost {
     const times = { ...now, monotonic: process.monotonic };
     const shared = { engine, admission, streams, rates, newSessionId: () => this.newSessionId() };
     gateway = new Gateway({ ...FILES, ...times, ...shared });
-    const runs = new RunRequests({ engine, admission, gateway, clock: now.clock });
+    const requests = requestsOf({ engine, admission, gateway, clock: now.clock });
     scripts = await SimScripts.begin(engine, process, this.random);
     courier = simCourier({ engine, gateway, process, ...now, receivers });
     await courier.begin();
     this.tick(process, gateway);
     const listener: Listener = {
       process,
-      handle: (exchange) => this.handle(exchange, { engine, gateway, admission, runs }, records),
+      handle: (exchange) => this.handle(exchange, requests, records),
     };
     network.listen(listener);
     process.log(`serves from record ${held.tail} on, epoch ${held.epoch}`);
@@ -297,6 +317,7 @@ export class ServerHost {
       executed: (command, reply, partition) => {
         watch.executed(command, reply, partition);
         if (partition.state.runs.line.length > 0) this.hasRunWork(process);
+        if (this.fireKill !== undefined) this.lookAtFires(process, partition);
       },
     };
   }
@@ -368,25 +389,4 @@ export class ServerHost {
     const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789';
     return Array.from({ length: count }, () => this.random.pick([...alphabet])).join('');
   }
-}
-
-/** The dedupe window of a submit by the SDK; undefined for other requests. */
-function sdkWindowMs({ path, body }: ExchangeRequest): number | undefined {
-  if (path !== '/v1/tasks' || !body.includes('"dedupeKey":"sdk.')) return undefined;
-  return Number(/"dedupeWindowMs":(\d+)/.exec(body)?.[1]);
-}
-
-function timersOf(process: SimProcess, before: () => void): StartTimer {
-  return (delayMs, run) => {
-    return process.after(delayMs, () => {
-      before();
-      run();
-    });
-  };
-}
-
-function partitionOptionsOf({ limits, matching, hashEvery, runs }: WorldPlan): PartitionOptions {
-  const runUnits = runs === undefined ? {} : { runUnits: runs.unitsMax };
-  const calendar = new CronCalendar();
-  return { partition: 0, limits, utf8: UTF8, calendar, matching, hashEvery, ...runUnits };
 }

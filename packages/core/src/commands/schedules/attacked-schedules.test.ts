@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
+import type { SessionId } from '../../base/ids.ts';
 import { TEST_CALENDAR, TestSchedules } from '../../testing/schedules/test-schedules.ts';
 import { TestPartition } from '../../testing/test-partition.ts';
 import type { StartBackfill } from './backfill-schedules.ts';
@@ -43,7 +44,8 @@ test('misfireMax also bounds times that make nothing', () => {
   schedules.pass(100);
   schedules.outage(HOUR);
   const { skips } = partition.state.schedules.table;
-  expect(skips[schedules.slotOf('a')]).toBeLessThan(110);
+  expect(partition.nextTimerAt).toBeGreaterThan(partition.now);
+  expect(skips[schedules.slotOf('a')]).toBe(HOUR / 100);
   schedules.isReplayed();
 });
 
@@ -186,4 +188,108 @@ test('a change of anything else keeps the backoff of a replica', () => {
   schedules.put('a', { spec: { permanent: true, replicas: 1 }, tags: { a: 'b' } });
   partition.advance();
   expect(partition.state.schedules.replicas.liveOf(schedules.slotOf('a'))).toBe(0);
+});
+
+test('a single time is refused with a window that excludes it', () => {
+  const at = partition.now + MINUTE;
+  schedules.put('a', { spec: { at } });
+
+  const before = schedules.put('a', { spec: { at }, window: { to: at - 1 } });
+  const after = schedules.put('a', { spec: { at }, window: { from: at + 1 } });
+
+  expect([before.rejection, after.rejection]).toEqual(['never_fires', 'never_fires']);
+  schedules.pass(HOUR);
+  expect(schedules.get('a').fires).toBe(1);
+});
+
+test('jitter above the period of a pattern makes no time a missed one', () => {
+  const spec = { cron: `every ${SECOND}`, timeZone: 'UTC' };
+  schedules.put('a', { spec, jitterMs: 30 * SECOND, misfire: 'skip' });
+
+  schedules.pass(95 * SECOND);
+
+  const { skips, fires } = partition.state.schedules.table;
+  const slot = schedules.slotOf('a');
+  expect(skips[slot]).toBe(0);
+  expect(fires[slot]).toBeGreaterThanOrEqual(60);
+  schedules.isReplayed();
+});
+
+test('jitter above the period does not hide an outage', () => {
+  const spec = { cron: `every ${SECOND}`, timeZone: 'UTC' };
+  schedules.put('a', { spec, jitterMs: MINUTE, misfire: 'skip' });
+  schedules.pass(MINUTE);
+  const slot = schedules.slotOf('a');
+  const before = partition.state.schedules.table.fires[slot];
+
+  schedules.outage(HOUR);
+
+  expect(partition.state.schedules.table.fires[slot]).toBe(before);
+});
+
+const delay = (everyMs: number) => ({ spec: { everyMs, mode: 'fixedDelay' } }) as const;
+
+test('a fixed delay that waits for an end does not fire before its new window', () => {
+  const session = schedules.work();
+  schedules.put('a', delay(SECOND));
+  schedules.pass(SECOND);
+  const from = partition.now + MINUTE;
+  schedules.put('a', { ...delay(SECOND), window: { from } });
+  schedules.finish(session);
+
+  schedules.passUntil(from - 1);
+  expect(schedules.get('a').fires).toBe(1);
+  schedules.passUntil(from);
+
+  expect(schedules.get('a')).toMatchObject({ fires: 2, lastAt: from });
+  schedules.isReplayed();
+});
+
+test('a window that is over is refused, also while the last one runs', () => {
+  schedules.work();
+  schedules.put('a', { ...rate(SECOND), overlap: 'queue' });
+  schedules.put('b', delay(SECOND));
+  schedules.pass(MINUTE);
+  const window = { to: partition.now - 1 };
+
+  const queued = schedules.put('a', { ...rate(SECOND), overlap: 'queue', window });
+  const delayed = schedules.put('b', { ...delay(SECOND), window });
+
+  expect([queued.rejection, delayed.rejection]).toEqual(['never_fires', 'never_fires']);
+});
+
+/** Memory that one task of somebody else fills. */
+function fillMemory(): SessionId {
+  setUp({ tasksMax: 1, finishedTasksMax: 0 });
+  const session = schedules.work();
+  partition.submit({});
+  return session;
+}
+
+test('while memory is full tries become rarer, and are noted', () => {
+  fillMemory();
+  schedules.put('a', rate(SECOND));
+  const tries: number[] = [];
+
+  for (let i = 0; i < 10; i++) {
+    partition.now = Math.max(partition.now, partition.nextTimerAt);
+    partition.advance();
+    expect(partition.outputs.delayedFires).toEqual([schedules.slotOf('a')]);
+    tries.push(partition.now);
+  }
+
+  const gaps = tries.slice(1).map((at, place) => (at - tries[place]) / SECOND);
+  expect(gaps).toEqual([1, 1, 2, 4, 8, 16, 30, 30, 30]);
+});
+
+test('missed times that found no room lead to one fire', () => {
+  const session = fillMemory();
+  schedules.put('a', rate(SECOND));
+  schedules.pass(HOUR);
+  schedules.finish(session);
+
+  schedules.passUntil(partition.nextTimerAt);
+
+  expect(schedules.get('a')).toMatchObject({ fires: 1 });
+  schedules.isReplayed();
 });

@@ -11,11 +11,11 @@ import {
   waitOf,
 } from '../../schedule/schedule-settings.ts';
 import { exceededQuota } from '../../state/quotas.ts';
+import { liveWorks } from '../../state/schedules/live-works.ts';
 import { inputOf, settingsTextOf } from '../../state/schedules/read-schedule.ts';
 import { waitsForEnd } from '../../state/schedules/schedules.ts';
 import { endBackfill } from './backfill-schedules.ts';
 import { jitterFor, timerFor } from './fire-schedules.ts';
-import { isLive, lastMade } from './make-work.ts';
 import { stopReplicas } from './replicas.ts';
 import { findSchedule } from './schedule-names.ts';
 
@@ -110,27 +110,37 @@ function store(decision: Decision, found: Slot, put: Put): ScheduleOutcome {
   if (text === before && isSameWork && wasPaused === put.paused) {
     return { change: 'unchanged', slot: found };
   }
-  const refusal = whyRefused(decision, found, put);
+  const bytes = put.input.length + text.length;
+  const refusal = whyRefused(decision, found, { namespace: put.namespace, bytes });
   if (refusal !== undefined) return { rejection: refusal, slot: NO_SLOT };
   const earlier = before === '' ? undefined : (JSON.parse(before) as ScheduleSettings);
   const { spec, window, jitterMs } = put.settings;
-  const isSameSpec = isSame(earlier?.spec, spec);
+  const isSameSpec = earlier !== undefined && isSame(earlier.spec, spec);
   const isSameRest = isSame([earlier?.window, earlier?.jitterMs], [window, jitterMs]);
   const slot = found === NO_SLOT ? table.nextFree() : found;
   fill(decision, slot, { put, text, isNew: found === NO_SLOT });
   const isKept = isSameSpec && isSameRest && wasPaused === put.paused;
   fillTimes(decision, slot, { put, isKept, isSameSpec });
-  const { nextAt, isBlocked } = event;
+  const { nextAt } = event;
   // A pattern without any time, such as 30 February, or a window that is over.
-  const hasCompleted = isSameSpec && found !== NO_SLOT && table.nextAt[found] === NO_TIME;
-  if (nextAt === NO_TIME && !hasCompleted && event.replicas === 0 && !isBlocked) {
+  const hadNoTime = found !== NO_SLOT && table.nextAt[found] === NO_TIME;
+  const hasCompleted = isSameSpec && hadNoTime && table.isBlocked[found] === 0;
+  const isPermanent = event.replicas > 0;
+  if (nextAt === NO_TIME && !hasCompleted && !isPermanent && !waitsForDelay(decision, put)) {
     return { rejection: 'never_fires', slot: NO_SLOT };
   }
   emit(event);
-  const hasOtherWork = found !== NO_SLOT && !(isSameWork && isSameTarget(before, put.settings));
+  if (found === NO_SLOT) decision.outputs.createdSchedules.push(slot);
+  const hasOtherWork = found !== NO_SLOT && !(isSameWork && isSameTarget(earlier, put.settings));
   if (hasOtherWork || !isSameSpec) endBackfill(decision, slot);
   stopReplicas(decision, slot, hasOtherWork || put.paused ? 0 : event.replicas);
   return { change: found === NO_SLOT ? 'created' : 'replaced', slot };
+}
+
+/** The next time of a fixed delay is not known before the end of the one that runs. */
+function waitsForDelay({ events, now }: Decision, { settings: { window } }: Put): boolean {
+  const { isBlocked, wait } = events.schedulePut;
+  return isBlocked && wait === WAITS_FOR_DELAY && (window?.to ?? Infinity) > now;
 }
 
 function hasInput({ state }: Decision, slot: Slot, input: Uint8Array): boolean {
@@ -144,23 +154,23 @@ function isSame(before: unknown, after: unknown): boolean {
   return JSON.stringify(before) === JSON.stringify(after);
 }
 
-function isSameTarget(before: string, { task, run }: ScheduleSettings): boolean {
-  if (before === '') return true;
-  const earlier = JSON.parse(before) as ScheduleSettings;
-  return JSON.stringify([earlier.task, earlier.run]) === JSON.stringify([task, run]);
+function isSameTarget(
+  earlier: ScheduleSettings | undefined,
+  { task, run }: ScheduleSettings,
+): boolean {
+  return earlier === undefined || isSame([earlier.task, earlier.run], [task, run]);
 }
 
 function whyRefused(
   decision: Decision,
   found: Slot,
-  { namespace, settings, input }: Put,
+  { namespace, bytes }: { readonly namespace: string; readonly bytes: number },
 ): ScheduleOutcome['rejection'] {
   const { state } = decision;
   const { limits, heldBytes, schedules } = state;
   const { table } = schedules;
   const isNew = found === NO_SLOT;
   if (isNew && table.nextFree() === NO_SLOT) return 'too_many_schedules';
-  const bytes = input.length + JSON.stringify(settings).length;
   const payloadBytes = bytes - (isNew ? 0 : table.definitionLength[found]);
   if (payloadBytes > 0 && heldBytes + payloadBytes > limits.payloadBytesMax) {
     return 'too_many_bytes';
@@ -244,12 +254,18 @@ function timeFrom(
 ): number {
   const { spec, window } = settings;
   if (!('at' in spec)) return nextTime(settings, calendar, { after: now, anchor });
-  if (isSameSpec) return state.schedules.table.nextAt[slot];
+  if (isSameSpec) return withinWindow(settings, state.schedules.table.nextAt[slot]);
   const time = nextTime(settings, calendar, { after: 0, anchor });
   return time === NO_TIME ? NO_TIME : Math.min(Math.max(time, now), window?.to ?? Infinity);
 }
 
-/** Whether the schedule exists and what it made last has not ended. */
+/** A single time that another window excludes does not count any more. */
+function withinWindow({ window }: ScheduleSettings, time: number): number {
+  const { from = 0, to = Infinity } = window ?? {};
+  return time >= from && time <= to ? time : NO_TIME;
+}
+
+/** Whether the schedule exists and something that it made has not ended. */
 function isKnown({ state }: Decision, slot: Slot, number: number): boolean {
-  return state.schedules.table.number[slot] === number && isLive(state, lastMade(state, slot));
+  return state.schedules.table.number[slot] === number && liveWorks(state, slot).length > 0;
 }

@@ -1,6 +1,6 @@
 import { NO_SLOT, type Slot, type TaskNumber } from '../../base/ids.ts';
 import type { Decision } from '../../decision/decision.ts';
-import { latestTime, NO_TIME, nextTime } from '../../schedule/fire-times.ts';
+import { latestTime, NO_TIME, nextTime, timesBefore } from '../../schedule/fire-times.ts';
 import {
   type FireCause,
   type FireReason,
@@ -10,10 +10,11 @@ import {
   WAITS_FOR_DELAY,
   waitOf,
 } from '../../schedule/schedule-settings.ts';
+import { liveWorks } from '../../state/schedules/live-works.ts';
 import { settingsOf } from '../../state/schedules/read-schedule.ts';
 import { jitterOf } from '../../task/retry-policy.ts';
 import { delayFire, fillFired } from './fire-events.ts';
-import { cancelMade, isLive, lastMade, makeWork, type Work } from './make-work.ts';
+import { cancelMade, makeWork, type Work } from './make-work.ts';
 import { startReplica } from './replicas.ts';
 
 /** Bytes of a definition that count as much as another fire. */
@@ -38,35 +39,35 @@ function fire(decision: Decision, slot: Slot): void {
   const settings = settingsOf(state, slot, decision.runWork.utf8);
   if (table.replicas[slot] > 0) return startReplica(decision, slot, settings);
   const time = table.nextAt[slot];
-  if (time > (settings.window?.to ?? Number.POSITIVE_INFINITY)) return complete(decision, slot);
-  if (isMissed(decision, slot)) return fireMissed(decision, slot, settings);
+  // Of a fixed delay, an end may lead to a time outside the window.
+  const { from = 0, to = Number.POSITIVE_INFINITY } = settings.window ?? {};
+  if (time > to) return moveTo(decision, slot, NO_TIME);
+  if (time < from) return moveTo(decision, slot, from);
+  if (isMissed(decision, slot, settings)) return fireMissed(decision, slot, settings);
   fireAt(decision, slot, { settings, scheduledAt: time, after: time, missed: 0 });
 }
 
-/** The window of a fixed delay is over. */
-function complete({ state, emit, events }: Decision, slot: Slot): void {
+/** Another next time, without a fire. */
+function moveTo({ state, emit, events }: Decision, slot: Slot, time: number): void {
   const { table } = state.schedules;
   const event = events.scheduleChanged;
   event.slot = slot;
   event.task = table.number[slot] as TaskNumber;
   event.revision = table.revision[slot];
   event.paused = false;
-  event.nextAt = NO_TIME;
-  event.timerAt = 0;
+  event.nextAt = time;
+  event.timerAt = time;
   emit(event);
 }
 
 /** Times that had to wait for the end of the last one are late only from that end on. */
-function isMissed({ state, now }: Decision, slot: Slot): boolean {
+function isMissed({ state, now }: Decision, slot: Slot, settings: ScheduleSettings): boolean {
   const { nextAt, releasedAt, timerAt, missed } = state.schedules.table;
-  // One that is made up for stays late while it waits for room.
+  // What waits for room is late: later timers than by jitter are tries.
   const waitsUntil = missed[slot] > 0 ? nextAt[slot] : timerAt[slot];
-  const jittered = Math.min(waitsUntil, nextAt[slot] + JITTER_MS_MAX);
+  const jittered = Math.min(waitsUntil, nextAt[slot] + (settings.jitterMs ?? 0));
   return now - Math.max(jittered, releasedAt[slot]) > MISFIRE_AFTER_MS;
 }
-
-/** The largest jitter: later timers are delays for want of room. */
-const JITTER_MS_MAX = 86_400_000;
 
 /** The times up to now were missed: what happens is the schedule's choice. */
 function fireMissed(decision: Decision, slot: Slot, settings: ScheduleSettings): void {
@@ -79,11 +80,18 @@ function fireMissed(decision: Decision, slot: Slot, settings: ScheduleSettings):
     return fireAt(decision, slot, { settings, scheduledAt: time, after: time, missed });
   }
   const latest = latestTime(settings, calendar, { since: time, until: now });
-  if (policy === 'once') {
-    return fireAt(decision, slot, { settings, scheduledAt: latest, after: now, missed: 0 });
-  }
-  const due = { settings, scheduledAt: latest, after: now, missed: 0 };
+  const passed = timesBefore(settings, calendar, { since: time, until: latest });
+  const due = { settings, scheduledAt: latest, after: now, missed: 0, passed };
+  if (policy === 'once') return fireAt(decision, slot, due);
   skip(decision, slot, { ...due, reason: 'misfire' });
+}
+
+function noteMissed({ state, emit, events }: Decision, slot: Slot, count: number): void {
+  if (count === 0) return;
+  events.timesMissed.slot = slot;
+  events.timesMissed.task = state.schedules.table.number[slot] as TaskNumber;
+  events.timesMissed.count = count;
+  emit(events.timesMissed);
 }
 
 interface Due {
@@ -92,18 +100,21 @@ interface Due {
   /** The next time comes after this one. */
   readonly after: number;
   readonly missed: number;
+  /** Number of missed times before this one. */
+  readonly passed?: number;
 }
 
 function fireAt(decision: Decision, slot: Slot, due: Due): void {
   const { state } = decision;
   const { settings, scheduledAt } = due;
-  const last = lastMade(state, slot);
-  if (settings.overlap === 'skip' && isLive(state, last)) {
+  const { overlap = 'allow' } = settings;
+  const before = overlap === 'allow' ? [] : liveWorks(state, slot);
+  if (overlap === 'skip' && before.length > 0) {
     return skip(decision, slot, { ...due, reason: 'overlap' });
   }
   const work = makeWork(decision, { slot, settings, scheduledAt });
   if ('made' in work) {
-    if (settings.overlap === 'cancelPrevious') cancelMade(decision, slot, last);
+    if (overlap === 'cancelPrevious') for (const work of before) cancelMade(decision, slot, work);
     return emitFired(decision, slot, { ...due, cause: 'time', work });
   }
   if (work.refused === 'no_room') return delayFire(decision, slot, { reason: 'no_room' });
@@ -121,10 +132,14 @@ export function emitFired(
   slot: Slot,
   fired: Due & { readonly cause: FireCause; readonly work: Work },
 ): void {
-  const { settings, after, missed, work } = fired;
+  const { settings, after, missed, work, passed = 0 } = fired;
+  noteMissed(decision, slot, passed);
   const event = fillFired(decision, slot, fired);
   event.missed = missed;
   fillNext(decision, slot, { settings, after, hasMade: 'made' in work });
+  // Jitter may be longer than the period. What it delays is not late.
+  const isJittered = settings.jitterMs !== undefined && event.nextAt !== NO_TIME && missed === 0;
+  if (isJittered) event.timerAt = Math.max(event.timerAt, decision.now);
   decision.emit(event);
 }
 

@@ -1,13 +1,13 @@
-import { NO_SLOT, type Slot } from '../../base/ids.ts';
+import type { Slot } from '../../base/ids.ts';
 import { runIdText } from '../../base/run-id.ts';
 import { taskIdText } from '../../base/task-id.ts';
 import type { Decision } from '../../decision/decision.ts';
 import { fillPlaceholders } from '../../schedule/placeholders.ts';
 import type { FireReason, ScheduleSettings } from '../../schedule/schedule-settings.ts';
+import type { MadeWork } from '../../state/schedules/earlier-works.ts';
+import { isLive } from '../../state/schedules/live-works.ts';
 import { inputOf, nameOf } from '../../state/schedules/read-schedule.ts';
 import type { ReadonlyState } from '../../state/state.ts';
-import { isTerminal } from '../../task/task-state.ts';
-import { isRunOver } from '../../workflow/run-state.ts';
 import { decideCancelRuns } from '../runs/cancel-runs.ts';
 import { decideStartRuns } from '../runs/start-runs.ts';
 import { decideCancelTasks } from '../tasks/cancel-tasks.ts';
@@ -90,28 +90,8 @@ function namespaceNameOf({ schedules, namespaces }: ReadonlyState, slot: Slot): 
   return namespaces.nameAt(schedules.table.namespace[slot]);
 }
 
-interface Made {
-  readonly made: number;
-  readonly madeAt: number;
-  readonly isRun: boolean;
-}
-
-/** What the last fire of the schedule made; `made` is 0 when it made nothing. */
-export function lastMade({ schedules }: ReadonlyState, slot: Slot): Made {
-  const { made, madeAt, madeRun } = schedules.table;
-  return { made: made[slot], madeAt: madeAt[slot], isRun: madeRun[slot] === 1 };
-}
-
-/** Whether a task or run has not ended. One that left memory has. */
-export function isLive({ tasks, runs }: ReadonlyState, { made, isRun }: Made): boolean {
-  if (made === 0) return false;
-  const slot = isRun ? runs.table.find(made as never) : tasks.find(made as never);
-  if (slot === NO_SLOT) return false;
-  return isRun ? !isRunOver(runs.table.state[slot]) : !isTerminal(tasks.state[slot]);
-}
-
 /** Cancels what a schedule made. */
-export function cancelMade(decision: Decision, slot: Slot, work: Made): void {
+export function cancelMade(decision: Decision, slot: Slot, work: MadeWork): void {
   const { state, now } = decision;
   if (!isLive(state, work)) return;
   const namespace = namespaceNameOf(state, slot);

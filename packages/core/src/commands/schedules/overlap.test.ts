@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { SessionId } from '../../base/ids.ts';
 import { TEST_CALENDAR, TestSchedules } from '../../testing/schedules/test-schedules.ts';
 import { TestPartition } from '../../testing/test-partition.ts';
 
@@ -50,6 +51,70 @@ describe('overlap', () => {
     schedules.pass(3 * MINUTE);
     const states = [2, 3, 4].map((number) => partition.task(number).state);
     expect(states).toEqual(['cancelled', 'cancelled', 'queued']);
+    schedules.isReplayed();
+  });
+});
+
+describe('a trigger while the last one runs', () => {
+  /** The task of the time, then the one of the trigger, which ends first. */
+  function triggered(overlap: 'skip' | 'queue'): SessionId {
+    schedules.put('a', { ...minutely, overlap });
+    const session = schedules.work();
+    schedules.pass(MINUTE);
+    schedules.trigger('a');
+    const [, second] = partition.leasesOf(session);
+    partition.report(session, { lease: second, kind: 'succeeded' });
+    return session;
+  }
+
+  test('skip: the one before the trigger counts until it ends', () => {
+    triggered('skip');
+
+    schedules.pass(2 * MINUTE);
+
+    expect(schedules.get('a')).toMatchObject({ fires: 2, reason: 'overlap' });
+    schedules.isReplayed();
+  });
+
+  test('queue: the next time waits for both', () => {
+    const session = triggered('queue');
+    schedules.pass(2 * MINUTE);
+    expect(schedules.get('a')).toMatchObject({ fires: 2, isBlocked: true });
+    schedules.isReplayed();
+
+    schedules.finish(session);
+    partition.advance();
+
+    expect(schedules.get('a').fires).toBe(3);
+    schedules.isReplayed();
+  });
+
+  test('cancelPrevious: the next time cancels both', () => {
+    schedules.put('a', { ...minutely, overlap: 'cancelPrevious' });
+    schedules.pass(MINUTE);
+    schedules.trigger('a');
+
+    schedules.pass(MINUTE);
+
+    const states = [2, 3, 4].map((number) => partition.task(number).state);
+    expect(states).toEqual(['cancelled', 'cancelled', 'queued']);
+    schedules.isReplayed();
+  });
+
+  test('a schedule that did not wait and is changed to queue waits for the one before', () => {
+    triggered('skip');
+
+    schedules.put('a', { ...minutely, overlap: 'queue' });
+
+    expect(schedules.get('a').isBlocked).toBe(true);
+    schedules.isReplayed();
+  });
+
+  test('a deleted schedule waits for nothing', () => {
+    triggered('queue');
+
+    schedules.remove('a');
+
     schedules.isReplayed();
   });
 });

@@ -8,10 +8,10 @@ import {
   type ScheduleSettings,
   type ScheduleSpec,
 } from '../../schedule/schedule-settings.ts';
+import { isLive, liveWorks } from '../../state/schedules/live-works.ts';
 import { inputOf, nameOf, settingsOf } from '../../state/schedules/read-schedule.ts';
 import type { ReadonlyState } from '../../state/state.ts';
 import type { PayloadRange } from '../../structures/payload-range.ts';
-import { isLive } from './make-work.ts';
 
 /**
  * Schedules as the API shows them. It is here, and not in the server, because a server in the
@@ -147,10 +147,11 @@ function withoutSecret(task: NonNullable<ShownSettings['task']>) {
 /** What it made last, or its replicas, as far as they have not ended. */
 export function runningOf(state: ReadonlyState, slot: Slot): Made[] {
   const { table, replicas } = state.schedules;
-  const { made, madeAt, madeRun } = table;
-  const last = { made: made[slot], madeAt: madeAt[slot], isRun: madeRun[slot] === 1 };
-  const all = table.replicas[slot] > 0 ? replicas.of(slot) : [last];
-  return all.filter((each) => isLive(state, each)).map((each) => madeId(state, each));
+  const isPermanent = table.replicas[slot] > 0;
+  const live = isPermanent
+    ? replicas.of(slot).filter((each) => isLive(state, each))
+    : liveWorks(state, slot);
+  return live.map((each) => madeId(state, each));
 }
 
 /** The id of what a fire made. */

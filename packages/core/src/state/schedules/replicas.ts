@@ -1,5 +1,6 @@
 import type { Slot } from '../../base/ids.ts';
 import type { Archive } from '../../structures/archive.ts';
+import type { EarlierWorks } from './earlier-works.ts';
 
 /** One of the tasks or runs that a permanent schedule keeps running. */
 export interface Replica {
@@ -23,6 +24,9 @@ const BACKOFF_MS_MAX = 60_000;
 
 /** Numbers that a snapshot has for each replica. */
 const FIGURES = 6;
+
+/** In place of the failures: no replica, but an earlier work of a schedule. */
+const IS_EARLIER = -1;
 
 export interface ReplicasReader {
   of(schedule: Slot): readonly Replica[];
@@ -111,27 +115,38 @@ export class Replicas implements ReplicasReader {
     this.bySchedule.delete(schedule);
   }
 
-  persist(archive: Archive): void {
+  /** With the earlier works, which have the same figures. */
+  persist(archive: Archive, earlier: EarlierWorks): void {
     const schedules = [...this.bySchedule.keys()].sort((a, b) => a - b);
-    const figures = archive.numbers(
-      'replicas',
-      schedules.flatMap((schedule) =>
-        this.of(schedule).flatMap((each) => [
-          schedule,
-          each.made,
-          each.madeAt,
-          each.isRun ? 1 : 0,
-          each.startAt,
-          each.failures,
-        ]),
-      ),
+    const own = schedules.flatMap((schedule) =>
+      this.of(schedule).flatMap((each) => figuresOf(schedule, each)),
     );
+    const figures = archive.numbers('replicas', [...own, ...figuresOfEarlier(earlier)]);
     if (!archive.isLoading) return;
     for (let i = 0; i < figures.length; i += FIGURES) {
       const [schedule, made, madeAt, isRun, startAt, failures] = figures.slice(i, i + FIGURES);
+      if (failures === IS_EARLIER) {
+        earlier.add(schedule as Slot, { made, madeAt, isRun: isRun === 1 });
+        continue;
+      }
       const replicas = this.bySchedule.get(schedule as Slot) ?? [];
       replicas.push({ made, madeAt, isRun: isRun === 1, startAt, failures });
       this.bySchedule.set(schedule as Slot, replicas);
     }
   }
+}
+
+function figuresOf(schedule: Slot, each: Replica): number[] {
+  const { made, madeAt, isRun, startAt, failures } = each;
+  return [schedule, made, madeAt, isRun ? 1 : 0, startAt, failures];
+}
+
+function figuresOfEarlier(earlier: EarlierWorks): number[] {
+  return [...earlier.entries()]
+    .sort(([a], [b]) => a - b)
+    .flatMap(([schedule, works]) =>
+      [...works.values()].flatMap((work) =>
+        figuresOf(schedule, { ...work, startAt: 0, failures: IS_EARLIER }),
+      ),
+    );
 }

@@ -1,7 +1,12 @@
 import { NO_SLOT, type Slot, type TaskNumber } from '../../base/ids.ts';
 import { LimitError } from '../../base/limit-error.ts';
 import type { Archive } from '../../structures/archive.ts';
-import { ColumnTable, columnsOf, type ReadonlyColumns } from '../../structures/columns.ts';
+import {
+  type Column,
+  ColumnTable,
+  columnsOf,
+  type ReadonlyColumns,
+} from '../../structures/columns.ts';
 
 /** Read-only view for code outside `apply`. */
 export type ScheduleReader = ReadonlyColumns<ScheduleTable> &
@@ -61,6 +66,8 @@ export class ScheduleTable extends ColumnTable {
   /** Head of the list of freed slots, linked by `revision`. */
   private freed: Slot = NO_SLOT;
   private fresh = 0;
+  /** Columns that a new schedule finds empty; listed once, because listing takes long. */
+  private cleared: readonly Column[] | undefined;
 
   /** Slots from here on were never in use. */
   get used(): number {
@@ -78,9 +85,8 @@ export class ScheduleTable extends ColumnTable {
     if (slot === NO_SLOT) throw new LimitError('tasksMax', this.capacity);
     if (slot === this.freed) this.freed = (this.revision[slot] - 1) as Slot;
     else this.fresh += 1;
-    for (const column of columnsOf(this).values()) {
-      if (column !== this.definitionLength) column[slot] = 0;
-    }
+    this.cleared ??= [...columnsOf(this).values()].filter((each) => each !== this.definitionLength);
+    for (const column of this.cleared) column[slot] = 0;
     this.number[slot] = number;
     this.count += 1;
     return slot;

@@ -5,6 +5,7 @@ import type { Arena } from '../../structures/arena.ts';
 import { hashNumber, SlotIndex } from '../../structures/slot-index.ts';
 import { TimingWheel } from '../../structures/timing-wheel.ts';
 import { Backfills, type BackfillsReader } from './backfills.ts';
+import { EarlierWorks, type EarlierWorksReader } from './earlier-works.ts';
 import { Replicas, type ReplicasReader } from './replicas.ts';
 import { type ScheduleReader, ScheduleTable } from './schedule-table.ts';
 
@@ -14,6 +15,7 @@ export interface SchedulesReader {
   readonly timers: Pick<TimingWheel, 'firstDue' | 'earliest' | 'has' | 'count'>;
   readonly replicas: ReplicasReader;
   readonly backfills: BackfillsReader;
+  readonly earlier: EarlierWorksReader;
   readonly watchedCount: number;
   find(namespace: number, name: Uint8Array): Slot;
 }
@@ -26,13 +28,14 @@ type Payloads = Pick<Arena, 'bytesOf' | 'startOf'>;
  * schedules.one-timer: A schedule has a timer exactly while it is not paused, not blocked, and has
  *   a next time or a replica to start.
  * schedules.watched: The end of a task or run is watched exactly while a schedule is blocked by it
- *   or counts it among its replicas.
+ *   or counts it among its replicas or earlier works.
  */
 export class Schedules implements SchedulesReader {
   readonly table: ScheduleTable;
   readonly timers: TimingWheel;
   readonly replicas = new Replicas();
   readonly backfills = new Backfills();
+  readonly earlier = new EarlierWorks();
   private readonly index: SlotIndex;
   /** The schedule that waits for the end of a task or run, by its number. Derived. */
   private readonly watched = new Map<number, Slot>();
@@ -111,7 +114,7 @@ export class Schedules implements SchedulesReader {
     archive.section('scheduleTimers');
     this.timers.persist(archive, this.table.used);
     archive.section('replicas');
-    this.replicas.persist(archive);
+    this.replicas.persist(archive, this.earlier);
     archive.section('backfills');
     this.backfills.persist(archive);
   }
@@ -125,6 +128,7 @@ export class Schedules implements SchedulesReader {
       this.addToIndex(slot);
       if (table.isBlocked[slot] === 1) this.watch(table.made[slot], slot);
       for (const { made } of replicas.of(slot)) if (made !== 0) this.watch(made, slot);
+      for (const made of this.earlier.of(slot).keys()) this.watch(made, slot);
     }
   }
 

@@ -16,4 +16,7 @@ export function busySchedules(partition: TestPartition): void {
   const range = { from: partition.now - 5000, to: partition.now, ratePerSec: 1 };
   partition.operate<StartBackfill>({ type: 'start_backfill', name: 'rate', ...range });
   partition.operate<EndBackfill>({ type: 'end_backfill', name: 'rate' });
+  schedules.put('late', { spec, misfire: 'skip' });
+  partition.now += 30_000;
+  partition.advance();
 }

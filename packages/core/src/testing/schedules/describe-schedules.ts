@@ -11,6 +11,8 @@ export interface ScheduleDescription {
   readonly input: string;
   readonly hasTimer: boolean;
   readonly replicas: readonly unknown[];
+  /** Numbers of what ran at a trigger, and runs on. */
+  readonly earlier: readonly number[];
   readonly columns: Readonly<Record<string, number>>;
 }
 
@@ -18,7 +20,7 @@ export interface ScheduleDescription {
 const NOT_COMPARED = ['definition', 'timerAt'];
 
 export function describeSchedules(state: ReadonlyState): ScheduleDescription[] {
-  const { table, timers, replicas } = state.schedules;
+  const { table, timers, replicas, earlier } = state.schedules;
   const descriptions: ScheduleDescription[] = [];
   for (let place = 0; place < table.used; place++) {
     const slot = place as Slot;
@@ -34,6 +36,7 @@ export function describeSchedules(state: ReadonlyState): ScheduleDescription[] {
       input: testUtf8.decode(bytes.subarray(start, end)),
       hasTimer: timers.has(slot),
       replicas: replicas.of(slot).map((replica) => ({ ...replica })),
+      earlier: [...earlier.of(slot).keys()],
       columns: Object.fromEntries(columns),
     });
   }

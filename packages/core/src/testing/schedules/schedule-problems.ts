@@ -24,9 +24,9 @@ export function scheduleProblems(state: ReadonlyState): string[] {
 
 type Replicas = readonly { readonly made: number; readonly isRun: boolean }[];
 
-function watches({ columns, replicas }: ScheduleDescription): number {
+function watches({ columns, replicas, earlier }: ScheduleDescription): number {
   const live = (replicas as Replicas).filter(({ made }) => made !== 0).length;
-  return live + columns.isBlocked;
+  return live + columns.isBlocked + earlier.length;
 }
 
 function problemsOf(state: ReadonlyState, schedule: ScheduleDescription): string[] {

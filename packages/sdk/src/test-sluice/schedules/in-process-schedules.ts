@@ -3,20 +3,22 @@ import {
   DEFAULT_NAMESPACE,
   explainSchedule,
   hasThreeDecimals,
+  type ListedWork,
   madeId,
   NO_SLOT,
   nextTimes,
+  numberOfWork,
   parseConstraint,
   plannedTimes,
   type ReadonlyState,
   SCHEDULE_TAG,
-  SCHEDULED_AT_TAG,
   type ScheduleOutcome,
   type ScheduleSettings,
   type Slot,
   settingsOf,
   shownSettings,
   timesOf,
+  viewFire,
   viewSchedule,
 } from '@sluice/core';
 import { mergePatch } from '@sluice/protocol/merge-patch';
@@ -29,7 +31,12 @@ import {
 import type { ErrorDetail } from '../../calls/http-answers.ts';
 import { SluiceError } from '../../calls/sluice-error.ts';
 import type { Page, PageOptions } from '../../operators/pages.ts';
-import type { SchedulePort, ScheduleQuery } from '../../operators/schedule-port.ts';
+import type {
+  ScheduleBatchItem,
+  ScheduleBatchResult,
+  SchedulePort,
+  ScheduleQuery,
+} from '../../operators/schedule-port.ts';
 import type {
   BackfillAnswer,
   BackfillRequest,
@@ -49,6 +56,7 @@ const namespace = DEFAULT_NAMESPACE;
 
 const SHOWN_TIMES = 5;
 const COUNTED_MAX = 10_000;
+const BATCH_MAX = 1000;
 
 const PORTS = { calendar: new CronCalendar(), utf8: UTF8 };
 const RULES = { hasThreeDecimals, parseConstraint, parseCron, isTimeZone };
@@ -56,19 +64,8 @@ const RULES = { hasThreeDecimals, parseConstraint, parseCron, isTimeZone };
 interface Parts {
   readonly server: InProcessServer;
   readonly blobs: TestBlobs;
-  readonly tasks: (query: object) => Promise<Page<Listed>>;
-  readonly runs: (query: object) => Promise<Page<Listed>>;
-}
-
-/** A task or run as lists show it. */
-interface Listed {
-  readonly id: string;
-  readonly state?: string;
-  readonly status?: string;
-  readonly submittedAt?: string | null;
-  readonly startedAt?: string | null;
-  readonly endedAt: string | null;
-  readonly tags: Readonly<Record<string, string>>;
+  readonly tasks: (query: object) => Promise<Page<ListedWork>>;
+  readonly runs: (query: object) => Promise<Page<ListedWork>>;
 }
 
 /** The operations on schedules, on a server in the same process. */
@@ -186,10 +183,43 @@ export class InProcessSchedules implements SchedulePort {
   }
 
   async listFires(id: string, page: PageOptions): Promise<Page<FireView>> {
-    const isRun = settingsOf(this.state, this.found(id), UTF8).run !== undefined;
-    const query = { tags: { [SCHEDULE_TAG]: id }, ...page };
-    const found = await (isRun ? this.parts.runs(query) : this.parts.tasks(query));
-    return { ...found, items: found.items.map((item) => fireOf(item, isRun)) };
+    this.found(id);
+    const { tasks, runs, server } = this.parts;
+    const query = { tags: { [SCHEDULE_TAG]: id } };
+    const works = [...(await everything(tasks, query)), ...(await everything(runs, query))];
+    const placed = works.map((item) => ({
+      // The newest come first.
+      place: sortable(Number.MAX_SAFE_INTEGER - numberOfWork(item)),
+      show: () => viewFire(item),
+    }));
+    return pageOf(placed, page, server.now);
+  }
+
+  async changeSchedules(
+    items: readonly ScheduleBatchItem[],
+  ): Promise<readonly ScheduleBatchResult[]> {
+    refuse('the batch is not valid', batchProblems(items));
+    const results: ScheduleBatchResult[] = [];
+    for (const item of items) results.push(await this.changeOne(item));
+    return results;
+  }
+
+  private async changeOne(item: ScheduleBatchItem): Promise<ScheduleBatchResult> {
+    const { op, id, ...fields } = item;
+    try {
+      if (op === 'delete') {
+        await this.deleteSchedule(id);
+        return { id, ok: true, change: 'deleted' };
+      }
+      const before = op === 'put' ? {} : shownSettings(this.state, this.found(id), UTF8);
+      const request = op === 'put' ? fields : mergePatch(before, fields);
+      const { change } = this.change(id, checked(request as ScheduleRequest));
+      return { id, ok: true, change: change ?? 'unchanged' };
+    } catch (cause) {
+      if (!(cause instanceof SluiceError)) throw cause;
+      const { code, message, details = [] } = cause;
+      return { id, error: { code, message, ...(details.length === 0 ? {} : { details }) } };
+    }
   }
 
   async explainSchedule(id: string): Promise<ScheduleExplanation> {
@@ -231,6 +261,31 @@ export class InProcessSchedules implements SchedulePort {
   }
 }
 
+/** All pages of a list. */
+async function everything(
+  list: Parts['tasks'],
+  query: { readonly tags: Readonly<Record<string, string>> },
+): Promise<ListedWork[]> {
+  const works: ListedWork[] = [];
+  let cursor: string | null | undefined;
+  do {
+    const page = await list(cursor == null ? query : { ...query, cursor });
+    works.push(...page.items);
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+  return works;
+}
+
+function batchProblems(items: readonly ScheduleBatchItem[]): ErrorDetail[] {
+  if (items.length < 1 || items.length > BATCH_MAX) {
+    return [{ path: '', problem: `has ${items.length} changes; 1 to ${BATCH_MAX} are allowed` }];
+  }
+  return items.flatMap(({ op }, place) => {
+    const isKnown = ['put', 'patch', 'delete'].includes(op);
+    return isKnown ? [] : [{ path: `/${place}/op`, problem: 'is not put, patch or delete' }];
+  });
+}
+
 type Parsed = ParsedSchedule<ScheduleSettings>;
 
 function checked(request: ScheduleRequest): Parsed {
@@ -252,17 +307,6 @@ function isMeant(view: ScheduleView, { tags = {}, ...query }: ScheduleQuery): bo
   if (nextBefore !== undefined && !(next < new Date(nextBefore).getTime())) return false;
   if (nextAfter !== undefined && !(next > new Date(nextAfter).getTime())) return false;
   return Object.entries(tags).every(([name, value]) => view.tags?.[name] === value);
-}
-
-function fireOf(item: Listed, isRun: boolean): FireView {
-  const firedAt = item.submittedAt ?? item.startedAt ?? '';
-  return {
-    scheduledAt: item.tags[SCHEDULED_AT_TAG] ?? firedAt,
-    firedAt,
-    ...(isRun ? { runId: item.id } : { taskId: item.id }),
-    status: item.state ?? item.status ?? '',
-    endedAt: item.endedAt,
-  };
 }
 
 function notFound(id: string): SluiceError {

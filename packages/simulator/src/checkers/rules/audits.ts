@@ -13,6 +13,11 @@ const CHANGES: readonly Event['type'][] = [
   'access_key_created',
   'access_key_revoked',
   'workflow_removed',
+  'schedule_put',
+  'schedule_removed',
+  'schedule_fired',
+  'backfill_started',
+  'backfill_ended',
 ];
 
 /** Calls about runs. Their effects are events of the run. */
@@ -67,8 +72,8 @@ export class Audits implements StoryRule {
     if (authorOf(command) === undefined) return;
     // The drain of a worker is not an event.
     const isDrain = command.type === 'drain_session' && (reply as { found: boolean }).found;
-    // Of a run that stops already, nothing but the call is recorded.
-    if (command.type === 'cancel_runs') return;
+    // Of a run that stops already, nothing but the call is recorded; of a paused schedule likewise.
+    if (command.type === 'cancel_runs' || command.type === 'pause_schedules') return;
     if (OF_RUNS.includes(command.type)) return this.checkRunCall(command.type, reply);
     const isRight = isDrain ? this.audits <= 1 : this.audits === Math.min(1, this.changes);
     this.story.simulation.check(isRight, 'I42', () => {

@@ -14,18 +14,20 @@ const MAKE_ROOM: Causes = [
   'readmit_task',
   'operate_step',
   'revive_run',
+  'trigger_schedule',
+  'change_schedules',
 ];
 
 /** The commands that may cause each event. Any command may cause an event that is not listed. */
 const CAUSES: { readonly [T in Event['type']]?: Causes } = {
-  task_submitted: ['submit_tasks'],
+  task_submitted: ['submit_tasks', 'advance_time', 'trigger_schedule'],
   task_readmitted: ['readmit_task'],
   task_patched: ['patch_tasks', 'submit_tasks', 'retry_tasks'],
   task_paused: ['pause_task'],
   task_resumed: ['resume_task'],
   task_due: ['advance_time'],
   task_forgotten: MAKE_ROOM,
-  dedupe_forgotten: ['submit_tasks', 'start_runs', 'advance_time'],
+  dedupe_forgotten: ['submit_tasks', 'start_runs', 'advance_time', 'trigger_schedule'],
   dedupe_input_changed: ['submit_tasks', 'retry_tasks', 'readmit_task'],
   queue_changed: ['set_queue_paused'],
   task_type_changed: ['put_task_type'],
@@ -36,7 +38,15 @@ const CAUSES: { readonly [T in Event['type']]?: Causes } = {
   access_key_revoked: ['revoke_access_key'],
   redrive_ended: ['end_redrive', 'advance_time'],
   workflow_removed: ['delete_workflow'],
-  run_started: ['start_runs'],
+  run_started: ['start_runs', 'advance_time', 'trigger_schedule'],
+  schedule_put: ['change_schedules'],
+  schedule_removed: ['change_schedules'],
+  schedule_changed: ['pause_schedules', 'advance_time'],
+  schedule_fired: ['advance_time', 'trigger_schedule'],
+  schedule_delayed: ['advance_time'],
+  times_missed: ['advance_time'],
+  backfill_started: ['start_backfill'],
+  backfill_ended: ['end_backfill', 'change_schedules', 'advance_time'],
   run_forgotten: MAKE_ROOM,
   attempt_started: ['report_attempts'],
   attempt_succeeded: ['report_attempts'],
@@ -65,6 +75,9 @@ const LET_GO: Causes = [
   'expire_sessions',
 ];
 
+/** Commands by which a schedule may cancel what it made. */
+export const BY_SCHEDULE: Causes = ['advance_time', 'change_schedules', 'pause_schedules'];
+
 /** I5, I42: nothing happens to a task but by what may do it. */
 export class EventCauses implements StoryRule {
   private readonly story: LogStory;
@@ -74,7 +87,7 @@ export class EventCauses implements StoryRule {
   }
 
   event(event: Event, task: TaskStory | undefined, { command }: ToldCommand): void {
-    const causes = this.isStopped(event, task) ? undefined : causesOf(event, task);
+    const causes = this.isStopped(event, task, command.type) ? undefined : causesOf(event, task);
     const rule = event.type.startsWith('attempt') ? 'I5' : 'I42';
     this.story.simulation.check(causes?.includes(command.type) ?? true, rule, () => {
       return `${event.type} of task ${event.task} by ${command.type}`;
@@ -82,10 +95,12 @@ export class EventCauses implements StoryRule {
   }
 
   /** Any command may go on with what is to be done for runs. A run that stops stops its tasks. */
-  private isStopped(event: Event, task: TaskStory | undefined): boolean {
-    if (task === undefined || !this.story.stoppingRuns.has(task.run)) return false;
+  private isStopped(event: Event, task: TaskStory | undefined, by: Command['type']): boolean {
+    if (task === undefined) return false;
     const isCancelled = event.type === 'task_ended' && TASK_STATES[event.state] === 'cancelled';
-    return event.type === 'attempt_stopping' || isCancelled;
+    if (event.type !== 'attempt_stopping' && !isCancelled) return false;
+    const isBySchedule = BY_SCHEDULE.includes(by) && this.story.scheduledTasks.has(task.number);
+    return isBySchedule || this.story.stoppingRuns.has(task.run);
   }
 }
 

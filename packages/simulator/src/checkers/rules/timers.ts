@@ -5,6 +5,7 @@ import { timeoutsOf, totalDeadline } from '../story/policies.ts';
 import type { SessionStories } from '../story/session-stories.ts';
 import type { StoryRule, ToldCommand } from '../story/story-rule.ts';
 import { isHeld, leaseText, type TaskStory } from '../story/task-story.ts';
+import { BY_SCHEDULE } from './causes.ts';
 
 type Stopping = Extract<Event, { type: 'attempt_stopping' }>;
 type Ended = Extract<Event, { type: 'task_ended' }>;
@@ -85,7 +86,9 @@ export class Timers implements StoryRule {
 
   private stopping(event: Stopping, task: TaskStory, { command, at }: ToldCommand): void {
     const reason = REASONS[event.reason];
-    const isByRun = this.story.stoppingRuns.has(task.run) && reason === 'cancelled';
+    const { stoppingRuns, scheduledTasks } = this.story;
+    const isBySchedule = scheduledTasks.has(task.number) && BY_SCHEDULE.includes(command.type);
+    const isByRun = (stoppingRuns.has(task.run) || isBySchedule) && reason === 'cancelled';
     if (isByRun && task.stop !== reason) {
       const graceMs = command.type === 'cancel_tasks' ? 0 : GRACE_MS;
       return this.graceOf(event, task, { at, graceMs });
@@ -139,7 +142,9 @@ export class Timers implements StoryRule {
   private endsInTime(event: Ended, task: TaskStory, { command, at }: ToldCommand): void {
     const state = TASK_STATES[event.state];
     const reason = REASONS[event.reason];
-    const isByRun = this.story.stoppingRuns.has(task.run) && !isHeld(task);
+    const { stoppingRuns, scheduledTasks } = this.story;
+    const isStopped = stoppingRuns.has(task.run) || scheduledTasks.has(task.number);
+    const isByRun = isStopped && !isHeld(task);
     if (state === 'cancelled' && command.type === 'advance_time' && !isByRun) {
       const isOver = task.stop === 'cancelled' && at >= task.stopAt;
       this.check(isOver, 'I18', task, () => `is revoked at ${at}, before ${task.stopAt}`);

@@ -205,7 +205,8 @@ export class RunSteps {
     } catch (cause) {
       this.check(false, 'I22', () => `${name} ends: ${(cause as Error).message}`);
     }
-    if (wasGoingOn && !isGoingOn(run.model) && !succeeded) {
+    // A failure that is allowed may be followed by a TERMINATE that succeeds.
+    if (wasGoingOn && run.model.endsAs === 'failed' && !succeeded) {
       run.outcome = OUTCOMES[task.phase] ?? '';
     }
   }

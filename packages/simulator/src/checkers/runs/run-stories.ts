@@ -2,6 +2,7 @@ import { type Event, RUN_REASONS, RUN_RELATIONS, type StartRunsReply } from '@sl
 import type { ModelDefinition } from '@sluice/core/testing/runs/model-steps';
 import type { KnownRuns } from '../../clients/known-runs.ts';
 import type { WatchedPartition } from '../../server/watched-partition.ts';
+import { BY_SCHEDULE } from '../rules/causes.ts';
 import type { LogStory } from '../story/log-story.ts';
 import type { StoryRule, ToldCommand } from '../story/story-rule.ts';
 import { isHeld, type TaskStory, textOf } from '../story/task-story.ts';
@@ -216,7 +217,11 @@ export class RunStories implements StoryRule {
     );
     const { command } = told;
     const isBelow = RUN_REASONS[event.reason] === 'parent_stopped';
-    const isAsked = command.type === 'cancel_runs' && command.ids.includes(run.id);
+    const isCancel = command.type === 'cancel_runs' && command.ids.includes(run.id);
+    // A schedule may cancel the run that it started.
+    const isBySchedule =
+      BY_SCHEDULE.includes(command.type) && this.story.scheduledTasks.has(run.number);
+    const isAsked = isCancel || (isBySchedule && RUN_REASONS[event.reason] === 'cancelled');
     if (isBelow) this.children.stops(run);
     if (isAsked || isBelow) {
       run.outcome = 'cancelled';

@@ -11,6 +11,7 @@ export function keepCommand(command: Command): Command {
       const { inputs, inputEnds } = command;
       return { ...command, ...{ inputs: used(inputs, inputEnds), inputEnds: ends(inputEnds) } };
     }
+    case 'change_schedules':
     case 'patch_tasks': {
       const { inputs, inputEnds } = command;
       return { ...command, ...{ inputs: used(inputs, inputEnds), inputEnds: ends(inputEnds) } };

@@ -48,6 +48,8 @@ export class LogStory implements Checker {
   readonly pausedQueues = new Set<string>();
   /** Numbers of runs whose outcome is fixed: what still runs of them is stopped. */
   readonly stoppingRuns = new Set<number>();
+  /** Tasks that schedules made. A schedule may cancel them. */
+  readonly scheduledTasks = new Set<number>();
   /** Tasks of steps, by the number of their run. */
   private readonly stepTasks = new Map<number, TaskStory[]>();
   /** Number of records told so far. */
@@ -184,6 +186,7 @@ export class LogStory implements Checker {
       else this.pausedQueues.delete(event.taskType);
     }
     if (event.type === 'run_stopping') this.stoppingRuns.add(event.task);
+    if (event.type === 'schedule_fired') this.scheduledTasks.add(event.made);
     if (event.type === 'run_forgotten') this.leaveRun(event.task);
     if (isFirst(event)) {
       if (task === undefined) this.addTask(beginStory(event, at));
@@ -291,6 +294,7 @@ const ABOUT_NO_TASK: readonly Event['type'][] = [
   'schedule_delayed',
   'backfill_started',
   'backfill_ended',
+  'times_missed',
   'values_asked',
   'run_delivery_owed',
   'step_skip_planned',
