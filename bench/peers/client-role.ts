@@ -127,13 +127,21 @@ export class ClientRole {
   }
 
   /** Creates or replaces schedules; undefined when the contender cannot. */
-  async schedules({ count, cron }: { count: number; cron: string }): Promise<Span | undefined> {
+  async schedules({
+    count,
+    cron,
+    from = 0,
+  }: {
+    count: number;
+    cron: string;
+    from?: number;
+  }): Promise<Span | undefined> {
     const { schedules } = this.client;
     if (schedules === undefined) return undefined;
     const { perCall, atOnce } = schedules;
     return spanOf(Math.ceil(count / perCall), atOnce, (call) => {
       const size = Math.min(perCall, count - call * perCall);
-      return schedules.put(tasksFrom(call * perCall, size), cron);
+      return schedules.put(tasksFrom(from + call * perCall, size), cron);
     });
   }
 

@@ -1,4 +1,4 @@
-import { SLOTS, type Work } from './work.ts';
+import { SLOTS, WARM_UP, type Work } from './work.ts';
 
 const SCHEDULES = 10_000;
 
@@ -12,6 +12,7 @@ export const schedules: Work = {
   isAboutSubmits: false,
   run: async ({ client }, share) => {
     const count = Math.ceil(SCHEDULES * share);
+    await client.call('schedules', { count: count * WARM_UP, cron: CREATED, from: count });
     const span = await client.call('schedules', { count, cron: CREATED });
     return span === undefined
       ? {}
