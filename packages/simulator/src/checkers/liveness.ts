@@ -60,8 +60,8 @@ function stuckTasks(state: ReadonlyState): string[] {
 }
 
 /**
- * From this share of the memory on, the largest value of a step may not fit beside what is kept for
- * reading: the memory of these worlds is very small.
+ * From this share of the memory on, a step may wait for room: the memory of these worlds is very
+ * small. Runs that wait for each other do so for ten minutes, which is longer than the bound.
  */
 const FULL_SHARE = 0.6;
 
@@ -75,7 +75,10 @@ function stuckRuns(state: ReadonlyState): string[] {
       const isTold = step.task === 0 && !step.isEvaluating && step.until === 0;
       return step.child !== 0 || (isTold && step.iteration === 0) || isPatient(state, step.task);
     });
-    const isFull = state.heldBytes > state.limits.payloadBytesMax * FULL_SHARE;
+    const { payloadBytesMax, tasksMax } = state.limits;
+    const isFull =
+      state.heldBytes > payloadBytesMax * FULL_SHARE ||
+      state.tasks.count + state.runs.promised > tasksMax * FULL_SHARE;
     const waitsForRoom = isFull && run.steps.some((step) => step.state === 'due');
     return isWaiting || waitsForRoom
       ? []

@@ -65,13 +65,6 @@ const PLANTED: readonly Mutant[] = [
     what: 'An expression has the value that it asked for: here that of another question.',
   },
   {
-    name: 'fork-of-workflows-takes-room-for-tasks',
-    file: 'core/src/commands/steps/fork-steps.ts',
-    find: 'const tasks = workflow === undefined ? count : 0;',
-    replace: 'const tasks = count;',
-    what: 'Branches that run a workflow have no task: here the fork takes room for some.',
-  },
-  {
     name: 'branch-runs-a-workflow-without-input',
     file: 'core/src/commands/steps/fill-template.ts',
     find: '    branches.writeInput(step, value);',

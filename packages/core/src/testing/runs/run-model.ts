@@ -260,19 +260,24 @@ export class RunModel {
     return { changed: true, over: false };
   }
 
-  private enter(step: ModelStep, suffix: string): void {
+  /** Whether the step is skipped, or only waits to be ended from outside. */
+  private passesOver(step: ModelStep, suffix: string): boolean {
     const key = step.taskReferenceName + suffix;
     const isHeld = this.held.delete(key);
-    if (this.skipped.delete(key) || isHeld) {
-      const entered: Entered = { state: isHeld ? 'running' : 'skipped', input: undefined };
-      this.entered.set(key, entered);
-      // The output of a join is made of what it waited for, also when it is passed over.
-      if (!isHeld && step.type === 'JOIN') {
-        passJoin(this.values, { join: step, entered, suffix });
-        entered.state = 'skipped';
-      }
-      return;
+    if (!this.skipped.delete(key) && !isHeld) return false;
+    const entered: Entered = { state: isHeld ? 'running' : 'skipped', input: undefined };
+    this.entered.set(key, entered);
+    // The output of a join is made of what it waited for, also when it is passed over.
+    if (!isHeld && step.type === 'JOIN') {
+      passJoin(this.values, { join: step, entered, suffix });
+      entered.state = 'skipped';
     }
+    return true;
+  }
+
+  private enter(step: ModelStep, suffix: string): void {
+    const key = step.taskReferenceName + suffix;
+    if (this.passesOver(step, suffix)) return;
     const where = this.values.whereOf(step, suffix);
     const given = this.inputs.get(key) ?? this.values.fill(step.inputParameters ?? {}, where);
     this.inputs.delete(key);
