@@ -50,3 +50,8 @@ export function dynamicFork(branches: number): Definition {
     ],
   };
 }
+
+/** A run that does nothing for an hour. */
+export const WAITING: Definition = {
+  tasks: [{ taskReferenceName: 'wait', type: 'WAIT', inputParameters: { duration: '1 hours' } }],
+};

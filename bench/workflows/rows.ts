@@ -18,6 +18,8 @@ export const ROWS: Readonly<Record<string, () => Promise<{ readonly row: Row }>>
   'join-delay': () => import('./rows/join-delay.ts'),
   memory: () => import('./rows/memory.ts'),
   restart: () => import('./rows/restart.ts'),
+  waits: () => import('./rows/waits.ts'),
+  view: () => import('./rows/view.ts'),
 };
 
 function runs(row: Parameters<typeof runsRow>[0]): () => Promise<{ readonly row: Row }> {

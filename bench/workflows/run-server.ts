@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { openConnection } from '../path/connection.ts';
 import { ServerProcess } from '../path/server-process.ts';
 import { type Definition, RUN_INPUT, WORKFLOW } from './definitions.ts';
@@ -5,6 +6,7 @@ import { type Definition, RUN_INPUT, WORKFLOW } from './definitions.ts';
 const CONNECTIONS = 8;
 const BATCH = 100;
 const WAIT_MS = 60_000;
+const POLL_MS = 50;
 
 /** The part of an answer about a run that the rows look at. */
 interface RunAnswer {
@@ -75,6 +77,20 @@ export class RunServer {
       steps.push(...items);
       if (nextCursor === null) return steps;
       more = `&cursor=${nextCursor}`;
+    }
+  }
+
+  /** The run with the first of its steps, as JSON text. */
+  async view(id: string): Promise<string> {
+    return (await this.ask(`/v1/runs/${id}`)).text();
+  }
+
+  /** Waits until so many steps of a run are running. */
+  async entered(id: string, steps: number): Promise<void> {
+    for (;;) {
+      const { counts } = JSON.parse(await this.view(id)) as { counts: Record<string, number> };
+      if ((counts.running ?? 0) >= steps) return;
+      await sleep(POLL_MS);
     }
   }
 

@@ -47,7 +47,7 @@ afterEach(async () => {
 async function startServer(): Promise<string> {
   folder = await mkdtemp(join(tmpdir(), 'sluice-counters-'));
   const program = join(import.meta.dirname, 'counted-server.ts');
-  const args = ['dev', '--port', '0', '--data', folder];
+  const args = ['dev', '--no-agent', '--port', '0', '--data', folder];
   const stdio = ['ignore', 'pipe', 'inherit', 'ipc'] as const;
   child = fork(program, args, { execArgv: NODE_FLAGS, stdio: [...stdio] });
   if (child.stdout === null) throw new Error('the server has no output');

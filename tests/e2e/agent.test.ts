@@ -164,6 +164,19 @@ test('memory beyond the limit ends the command, with its peak; use is recorded',
   expect(usage.cpuMs).toBeGreaterThan(0);
 });
 
+test('programs that only compute stay within their share of the cores', async () => {
+  const task = await shell(
+    'for i in 1 2; do timeout 3 sh -c "while :; do :; done" & done; wait; true',
+    {},
+    { resources: { cpu: 0.25 } },
+  );
+
+  const { body } = await api.get(`/v1/tasks/${task.id}`);
+  const [{ usage }] = body.attempts;
+  // A share is handed out every tenth of a second, so the first one counts in full.
+  expect(usage.cpuMs).toBeLessThan(usage.wallMs * 0.25 * 1.1 + 100);
+});
+
 test('a fork bomb stays within its processes, and nothing of it is left', async () => {
   const script = 'bomb() { bomb | bomb & }; bomb 2>/dev/null; sleep 1; exit 9';
   const task = await shell(script, { env: { BOMB: 'bomb-8271' } });
@@ -225,6 +238,45 @@ test('what an agent does not allow is refused with a reason', async () => {
 
   expect(root).toMatchObject({ state: 'failed', attempt: 1, error: { code: 'root_not_allowed' } });
   expect(nobodyThere).toMatchObject({ state: 'failed', error: { code: 'no_such_user' } });
+});
+
+test('steps of a workflow run commands, with values of earlier steps', async () => {
+  const tasks = [
+    {
+      taskReferenceName: 'count',
+      type: 'SIMPLE',
+      exec: { command: ['sh', '-c', 'echo "{\\"n\\": $(wc -c < "$SLUICE_INPUT")}"'] },
+      inputParameters: { text: '${workflow.input.text}' },
+    },
+    {
+      taskReferenceName: 'say',
+      type: 'SIMPLE',
+      exec: {
+        command: ['echo', 'has', '${count.output.n}'],
+        env: { KEY: { secret: '${workflow.input.text}' } },
+      },
+    },
+  ];
+  const definition = { tasks, outputParameters: { n: '${count.output.n}' } };
+  const put = await api.put('/v1/workflows/count-bytes/versions/1', definition);
+  expect(put.status).toBe(201);
+  const start = { workflow: 'count-bytes', input: { text: 'abc' } };
+  const { body: run } = await api.post(`/v1/runs?waitMs=${WAIT_MS}`, start);
+
+  expect(run).toMatchObject({ status: 'succeeded', output: { n: '{"text":"abc"}'.length } });
+  const { body } = await api.get('/v1/tasks?type=command&limit=1');
+  expect(await linesOf(body.items[0])).toEqual(['has 14']);
+  const { body: steps } = await api.get(`/v1/runs/${run.id}/steps`);
+  const said = steps.items.find(({ reference }: { reference: string }) => reference === 'say');
+  expect(said.input.exec.env).toEqual({ KEY: { secret: '***' } });
+});
+
+test('a step without a command is refused when its workflow is registered', async () => {
+  const step = { taskReferenceName: 'a', type: 'SIMPLE', exec: { image: 'x' } };
+  const { status, body } = await api.put('/v1/workflows/odd/versions/1', { tasks: [step] });
+
+  expect(status).toBe(400);
+  expect(JSON.stringify(body)).toContain('/tasks/0/exec/command');
 });
 
 test('the SDK submits commands and has their output', async () => {

@@ -1,6 +1,6 @@
 /** `sluice agent` and `sluice exec`, as people type them. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -154,17 +154,34 @@ test('every line of the page can be typed', async () => {
   expect(body).toMatchObject({ state: 'succeeded' });
 });
 
+test('a command goes on while its server is killed and restarted, and reports then', async () => {
+  const script = 'echo up $$; while [ ! -e go ]; do sleep 0.1; done; echo "{\\"ok\\": 1}"';
+  const { body } = await api.post('/v1/tasks', {
+    exec: { command: ['sh', '-c', script] },
+    retry: { maxAttempts: 1 },
+  });
+  const [scratch = ''] = await waitFor(async () => {
+    const lines = await linesOf(body.id);
+    const attempts = (await readdir(join(folder, 'work'))).filter((name) => name.startsWith('t_'));
+    return lines.length > 0 ? attempts : [];
+  });
+
+  await server.kill();
+  await writeFile(join(folder, 'work', scratch, 'work', 'go'), '');
+  const { port } = new URL(server.url);
+  server = await ServerProcess.startDev(join(folder, 'data'), undefined, port);
+
+  const { body: ended } = await api.get(`/v1/tasks/${body.id}/wait?timeoutMs=${WAIT_MS}`);
+  expect(ended).toMatchObject({ state: 'succeeded', attempt: 1, output: { ok: 1 } });
+});
+
 test('an agent that was killed leaves nothing running, and its command runs again', async () => {
   const program = ['sh', '-c', 'echo up $SLUICE_ATTEMPT; [ $SLUICE_ATTEMPT = 2 ] || sleep 965.5'];
   const { body } = await api.post('/v1/tasks', {
     exec: { command: program },
     retry: { maxAttempts: 2, delayMs: 1 },
   });
-  const lines = async () => {
-    const { items } = (await api.get(`/v1/tasks/${body.id}/logs`)).body;
-    return items.map(({ line }: { line: string }) => line);
-  };
-  await waitUntil(async () => (await lines()).includes('up 1'), {
+  await waitUntil(async () => (await linesOf(body.id)).includes('up 1'), {
     what: 'the command runs',
     timeoutMs: WAIT_MS,
   });
@@ -190,6 +207,22 @@ test('an agent does not start without --allow-commands, or with a bad amount', a
   expect(odd).toMatchObject({ code: 2 });
   expect(odd.stderr).toContain("--reserve-memory must be a size such as 512m or 4g, not 'much'");
 });
+
+async function linesOf(id: string): Promise<string[]> {
+  const { items } = (await api.get(`/v1/tasks/${id}/logs`)).body;
+  return items.map(({ line }: { line: string }) => line);
+}
+
+/** Looks until there is something. */
+async function waitFor(look: () => Promise<string[]>): Promise<string[]> {
+  let seen: string[] = [];
+  const hasSome = async () => {
+    seen = await look();
+    return seen.length > 0;
+  };
+  await waitUntil(hasSome, { what: 'there is something', timeoutMs: WAIT_MS });
+  return seen;
+}
 
 async function isRunning(mark: string): Promise<boolean> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));

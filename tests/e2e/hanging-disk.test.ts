@@ -30,7 +30,7 @@ beforeEach(async () => {
         return log;
       },
     };
-    ended = serve(options, io, (address) => address);
+    ended = serve(options, io, { greeting: (address) => address });
   });
 });
 

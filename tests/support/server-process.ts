@@ -47,7 +47,7 @@ export class ServerProcess {
     env?: Program['env'],
     port: string | number = 0,
   ): Promise<ServerProcess> {
-    const args = ['dev', '--port', `${port}`, '--data', dataFolder];
+    const args = ['dev', '--no-agent', '--port', `${port}`, '--data', dataFolder];
     return ServerProcess.start({ command: LAUNCHER, args, ...(env === undefined ? {} : { env }) });
   }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
+import { readdir, rmdir } from 'node:fs/promises';
 import { arch, hostname, platform } from 'node:os';
 import { resolve } from 'node:path';
 import { defineTask, Sluice, type Worker, type WorkerNotice } from '@sluice/sdk';
@@ -103,7 +103,10 @@ export class Agent {
   async stop(graceMs?: number): Promise<void> {
     await this.worker.stop(graceMs === undefined ? {} : { graceMs });
     await this.sluice.close();
+    await this.groups.dispose();
     this.lock.release();
+    // It stays when something is left in it.
+    await rmdir(this.workFolder).catch(() => undefined);
   }
 }
 
@@ -167,11 +170,11 @@ async function cleanUp(groups: ProcessGroups, workFolder: string): Promise<void>
   const attempts = (await readdir(workFolder)).filter((name) => name.startsWith('t_'));
   for (const name of new Set([...attempts, ...(await groups.names())])) {
     const group = groups.open(name);
-    // No process has this number, so only the group itself is ended.
     await killAll(group, NO_LEADER);
     await group.remove().catch(() => undefined);
     await new AttemptFolder(workFolder, name).remove();
   }
 }
 
-const NO_LEADER = 2 ** 22 + 1;
+/** The shell that led the processes is gone, or in the group. */
+const NO_LEADER = 0;

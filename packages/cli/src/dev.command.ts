@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { startDevAgent } from './agent/dev-agent.ts';
 import { defineCommand } from './command.ts';
 import type { CommandIo, ExitCode } from './exit-code.ts';
 import { UsageError } from './usage-error.ts';
@@ -18,13 +19,23 @@ export const dev = defineCommand({
       help: `port on ${HOST} (default ${DEFAULT_PORT}; 0 takes any free port)`,
     },
     data: { value: 'DIR', help: `data folder (default ./${DEFAULT_DATA})` },
+    'no-agent': { help: 'run no commands of tasks (docs/agent.md)' },
   },
   examples: ['sluice dev', 'sluice dev --port 8000 --data /var/lib/sluice'],
-  run: ({ flags }, io) => runDev(portOf(flags.port), flags.data ?? DEFAULT_DATA, io),
+  run: ({ flags }, io) => {
+    const hasAgent = flags['no-agent'] !== true;
+    return runDev({ port: portOf(flags.port), data: flags.data ?? DEFAULT_DATA, hasAgent }, io);
+  },
 });
 
+interface DevOptions {
+  readonly port: number;
+  readonly data: string;
+  readonly hasAgent: boolean;
+}
+
 /** A server with default settings, on this machine only. No file or variable changes them. */
-async function runDev(port: number, data: string, io: CommandIo): Promise<ExitCode> {
+async function runDev({ port, data, hasAgent }: DevOptions, io: CommandIo): Promise<ExitCode> {
   if (data === '') throw new UsageError('--data needs a folder name');
   const dataFolder = resolve(data);
   // Loaded on demand: loading the server takes longer than most commands.
@@ -35,7 +46,10 @@ async function runDev(port: number, data: string, io: CommandIo): Promise<ExitCo
   const callbacks = { ...config.callbacks, allow: LOOPBACK };
   const own = { host: HOST, port, dataFolder, callbacks, logLevel: 'warn' } as const;
   const options = serverOptions({ ...config, ...own });
-  return serve(options, io, (url) => greeting(url, dataFolder));
+  return serve(options, io, {
+    greeting: (url) => greeting(url, dataFolder),
+    ...(hasAgent ? { beside: (url: string) => startDevAgent(url, dataFolder, io) } : {}),
+  });
 }
 
 function portOf(text: string | undefined): number {

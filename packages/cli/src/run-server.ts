@@ -58,7 +58,9 @@ export async function runServer(args: readonly string[], io: CommandIo): Promise
     io.stdout(printConfig(loaded.given));
     return ExitCode.done;
   }
-  return serve(serverOptions(loaded.config), io, (url) => `Sluice ${VERSION} is ready at ${url}`);
+  return serve(serverOptions(loaded.config), io, {
+    greeting: (url) => `Sluice ${VERSION} is ready at ${url}`,
+  });
 }
 
 function parseFlags(args: readonly string[]): ConfigSources['flags'] {

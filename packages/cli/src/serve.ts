@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { flushCompileCache } from 'node:module';
 import { ConfigError, Server, type ServerOptions } from '@sluice/server';
+import type { Beside } from './agent/dev-agent.ts';
 import { buildCommit } from './build-commit.ts';
 import { type CommandIo, ExitCode } from './exit-code.ts';
 import { VERSION } from './version.ts';
@@ -14,6 +15,12 @@ export interface ServeOptions extends Omit<ServerOptions, 'version' | 'commit' |
   readonly drainMs: number;
 }
 
+interface ServedBy {
+  readonly greeting: (url: string) => string;
+  /** Starts what runs as long as the server. It never rejects. */
+  readonly beside?: (url: string) => Promise<Beside>;
+}
+
 type ServeIo = Pick<CommandIo, 'stdout' | 'stderr' | 'stop'>;
 
 /**
@@ -23,7 +30,7 @@ type ServeIo = Pick<CommandIo, 'stdout' | 'stderr' | 'stop'>;
 export async function serve(
   options: ServeOptions,
   io: ServeIo,
-  greeting: (url: string) => string,
+  { greeting, beside }: ServedBy,
 ): Promise<ExitCode> {
   const failed = new AbortController();
   const server = await startOrExplain(options, failed, io);
@@ -34,13 +41,22 @@ export async function serve(
   io.stdout(greeting(server.url));
   // By default the compile cache is written at exit, which a killed server never reaches.
   setImmediate(flushCompileCache);
+  const company = beside?.(server.url);
   await firstOf(io.stop, failed.signal);
   if (failed.signal.aborted) {
     io.stderr(`sluice: ${(failed.signal.reason as Error).message}`);
+    await within(
+      CLOSE_MS_MAX,
+      Promise.resolve(company).then((started) => started?.stop()),
+    );
     return ExitCode.refused;
   }
   io.stderr('sluice: stopping; signal again to end immediately');
-  const isClosed = await within(options.drainMs + CLOSE_MS_MAX, server.close());
+  const close = async () => {
+    await (await company)?.stop();
+    await server.close();
+  };
+  const isClosed = await within(options.drainMs + CLOSE_MS_MAX, close());
   if (isClosed) return ExitCode.done;
   io.stderr('sluice: the disk does not respond; exiting without waiting for it');
   return ExitCode.refused;

@@ -72,6 +72,7 @@ export type {
   PutWorkflow,
   PutWorkflowReply,
 } from './commands/runs/put-workflow.ts';
+export type { ReadmitRun, ReadmitRunReply } from './commands/runs/readmit-run.ts';
 export type { ReviveRun, ReviveRunReply } from './commands/runs/revive-run.ts';
 export type { RunSpec, StartRuns, StartRunsReply, UnfitInput } from './commands/runs/start-runs.ts';
 export type {

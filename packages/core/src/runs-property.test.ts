@@ -6,6 +6,7 @@ import { referenceOf } from './decision/runs/run-place.ts';
 import { describeState } from './testing/describe-state.ts';
 import type { StepDescription } from './testing/runs/describe-runs.ts';
 import { BRANCH_DEFINITION, BRANCH_WORKFLOW } from './testing/runs/model-branches.ts';
+import { rerun, restart, retry } from './testing/runs/model-revival.ts';
 import type { ModelDefinition } from './testing/runs/model-steps.ts';
 import { RandomDefinition, randomOutput } from './testing/runs/random-definition.ts';
 import { RunBlobs } from './testing/runs/run-blobs.ts';
@@ -21,25 +22,18 @@ import {
   type Shown,
   shownModel,
 } from './testing/runs/shown-runs.ts';
-import { TestRuns } from './testing/runs/test-runs.ts';
+import { RUN_LIMITS, TestRuns } from './testing/runs/test-runs.ts';
 import { TestPartition } from './testing/test-partition.ts';
 import { testUtf8 } from './testing/test-utf8.ts';
 import { SeededRandom } from './testing/world/seeded-random.ts';
 import { type Program, STEP_KINDS } from './workflow/program.ts';
 
 const STEPS_MAX = 40;
-/** Values that contain themselves grow with each iteration. */
-const LIMITS = {
-  callbacksMax: 10_000,
-  tasksMax: 400,
-  finishedTasksMax: 400,
-  arenaChunkBytes: 2 ** 20,
-};
 const TYPES = ['t0', 't1', 't2', 'sluice:http'];
 /** Kinds of steps that are skipped here: those that have no steps inside. */
 const SKIPPED: readonly string[] = ['SIMPLE', 'HTTP', 'NOOP', 'INLINE', 'WAIT', 'SET_VARIABLE'];
 
-/** Share of outputs that are blobs. */
+/** Of outputs. */
 const BLOB_RATE = 0.15;
 const RUNS = Number(process.env.SLUICE_RUNS ?? 300);
 
@@ -68,7 +62,7 @@ class RunWorld {
   constructor(seed: number) {
     this.random = new SeededRandom(seed);
     const runUnits = this.random.between(1, 30);
-    this.partition = new TestPartition(LIMITS, { runUnits });
+    this.partition = new TestPartition(RUN_LIMITS, { runUnits });
     this.runs = new TestRuns(this.partition);
     this.definition = new RandomDefinition(this.random, STEPS_MAX, {
       levels: LEVELS,
@@ -98,7 +92,7 @@ class RunWorld {
     if (dice < 0.07 && this.skipAhead()) return;
     if (dice < 0.12) return this.restart();
     if (dice < 0.2) {
-      const isPause = this.random.next() < 0.5 && !this.isStopping;
+      const isPause = this.random.next() < 0.5 && ['running', 'paused'].includes(this.model.status);
       this.runs.pause(this.number, isPause);
       this.model.pause(isPause);
       return;
@@ -161,14 +155,35 @@ class RunWorld {
     return all;
   }
 
+  /** Lets the run go on in some way; undefined when it does not. */
+  revive(times: number): string | undefined {
+    if (this.random.next() < 0.4 && this.runAgain()) return 'run again';
+    if (times === 1 && this.retryBelow()) return 'retried below';
+    return this.retry() ? 'retried' : undefined;
+  }
+
   /** What did not succeed is tried again. False when the run has nothing to retry. */
-  retry(): boolean {
+  private retry(): boolean {
     const hasPermissive = JSON.stringify(this.definition).includes('"permissive":true');
     if (hasPermissive || this.runs.revive(this.number, 'retry').rejection !== undefined) {
       return false;
     }
     this.model.now = this.partition.now;
-    this.model.retry();
+    retry(this.model);
+    return true;
+  }
+
+  /** All of it, or a step and what follows it, begins again. False when that is refused. */
+  private runAgain(): boolean {
+    if (JSON.stringify(this.definition).includes('"permissive":true')) return false;
+    const isRestart = this.random.next() < 0.3;
+    const keys = [...this.model.entered.keys()];
+    const key = isRestart ? '' : keys[this.random.between(0, keys.length - 1)];
+    const { rejection } = this.runs.revive(this.number, isRestart ? 'restart' : 'rerun', key);
+    expect(rejection).toBeUndefined();
+    this.model.now = this.partition.now;
+    if (isRestart) restart(this.model);
+    else rerun(this.model, key);
     return true;
   }
 
@@ -176,7 +191,7 @@ class RunWorld {
    * A run below is tried again: those above it that ended because of it wait for it again. False
    * when there is none.
    */
-  retryBelow(): boolean {
+  private retryBelow(): boolean {
     const all = this.followed();
     const ended = all.slice(1).filter(({ model }) => model.endedAs === 'failed');
     const isPlain = !JSON.stringify(this.definition).includes('"permissive":true');
@@ -186,8 +201,8 @@ class RunWorld {
     for (const { model } of all) model.now = this.partition.now;
     const above = this.above(chosen, all);
     // From below: a parent that goes on finds its child going on.
-    chosen.model.retry();
-    for (const { model, key } of above) model.retry(key);
+    retry(chosen.model);
+    for (const { model, key } of above) retry(model, key);
     return true;
   }
 
@@ -207,10 +222,6 @@ class RunWorld {
   /** Whether every run above ended because of the one below it. */
   private isAwaitedByAll(from: Followed, all: readonly Followed[]): boolean {
     return this.above(from, all).every(({ model, key }) => model.wasDecidedBy(key));
-  }
-
-  private get isStopping(): boolean {
-    return !['running', 'paused'].includes(this.model.status);
   }
 
   private passTime(ms: number): void {
@@ -349,10 +360,10 @@ test('random definitions run as a naive interpreter says, after every command', 
       for (let n = 0; n < 600 && (!world.isOver || retries < 2); n++) {
         if (world.isOver) {
           retries += 1;
-          const isBelow = retries === 1 && world.retryBelow();
-          if (!isBelow && !world.retry()) break;
+          const how = world.revive(retries);
+          if (how === undefined) break;
           world.drain();
-          met.add(isBelow ? 'retried below' : 'retried');
+          met.add(how);
         }
         world.act();
         world.drain();
@@ -377,6 +388,7 @@ test('random definitions run as a naive interpreter says, after every command', 
       ...ENDS,
       ...ENDS.map((end) => `child ${end}`),
       'retried',
+      'run again',
       // Rare: a child must have decided the end of all runs above it.
       ...(RUNS >= 1000 ? ['retried below'] : []),
       'values in blobs',

@@ -133,7 +133,7 @@ interface UnusableSnapshot {
 function noSnapshotProblem(first: number, unusable: readonly UnusableSnapshot[]): string {
   const gap = `the log begins with record ${first}, and no snapshot of the records before it`;
   if (unusable.length === 0) {
-    return `${gap} was found; restore the snapshots that belong to the log`;
+    return `${gap} was found; restore the snapshots that belong to the log, or the whole folder from a backup`;
   }
   const findings = unusable.map(({ position, cause }) => {
     const finding = cause instanceof SnapshotError ? cause.finding : cause.message;
@@ -142,7 +142,7 @@ function noSnapshotProblem(first: number, unusable: readonly UnusableSnapshot[])
   const found = `${gap} can be loaded (${findings.join('; ')})`;
   return unusable.some(({ cause }) => cause instanceof SnapshotVersionError)
     ? `${found}; another version of Sluice saved them, and that version can start on this folder`
-    : `${found}; restore the snapshots that belong to the log`;
+    : `${found}; restore the snapshots that belong to the log, or the whole folder from a backup`;
 }
 
 async function load(source: RecoverySource, position: number): Promise<Partition> {

@@ -1,4 +1,4 @@
-import type { Command, Replies } from '@sluice/core';
+import { type Command, HTTP_TASK_TYPE, type Replies } from '@sluice/core';
 import type { EngineNotice } from '@sluice/engine';
 import type { AppendOutcome, LogBatch, LogHold, LogTrim, StoredBatch } from '@sluice/log';
 import type { Checker } from './checkers/checker.ts';
@@ -50,6 +50,13 @@ const FLAWLESS_OFFERS: readonly WorkerOffer[] = [{ zone: 'a' }, { zone: 'b', ssd
     labels: labels as Record<string, string>,
   }),
 );
+
+/** The worker inside the server that runs HTTP steps. */
+const HTTP_OFFER: WorkerOffer = {
+  types: [{ type: HTTP_TASK_TYPE }],
+  capacity: { slots: 16 },
+  leaseMs: 15_000,
+};
 
 type TornWrite = Extract<PlannedFault, { kind: 'server killed during a write' }>;
 
@@ -114,6 +121,7 @@ export class World implements ServerWatch {
       ...numbered(plan.rogues, 'rogue', (name) => new RogueWorker(workerParts, name)),
       ...numbered(plan.workers - plan.rogues, 'worker', (name) => new SdkWorker(workerParts, name)),
     ];
+    if (plan.runs !== undefined) new SdkWorker(workerParts, 'http', HTTP_OFFER, { fails: true });
     const known = new KnownTasks();
     const { sessions } = this;
     const everyMs = plan.requestEveryMs;

@@ -17,6 +17,7 @@ const FLUSH_EVERY_MS = 100;
 const LOOK_AT_DISK_EVERY_MS = 2000;
 const LAST_ERRORS_KEPT = 5;
 const MIB = 2 ** 20;
+const NO_LEADER = 0;
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /** A command as one attempt runs it. */
@@ -61,6 +62,10 @@ export class CommandRun {
   private readonly lastErrors: string[] = [];
   private lastLine = '';
   private wasDiskFull = false;
+  private hasExited = false;
+  private isLooking = false;
+  /** Kills a program that does not end in its grace. */
+  private killing: NodeJS.Timeout | undefined;
 
   constructor(plan: CommandPlan, ports: CommandPorts) {
     this.plan = plan;
@@ -136,13 +141,16 @@ export class CommandRun {
     const stopping = stopOn(stop, () => this.stop(group, leader, plan.killGraceMs(stop.reason)));
     try {
       const exitCode = await exited;
+      this.hasExited = true;
       // What the program left running would otherwise keep the pipes open.
-      if (!(await killAll(group, leader))) this.ports.log('… a process could not be killed');
+      // The number of the leader may belong to another process by now.
+      if (!(await killAll(group, NO_LEADER))) this.ports.log('… a process could not be killed');
       for (const reader of readers) reader.close();
       await Promise.all(readers.map(({ ended }) => ended));
       return exitCode;
     } finally {
       stopping();
+      clearTimeout(this.killing);
       clearInterval(flushing);
       clearInterval(disk);
       for (const reader of readers) reader.destroy();
@@ -185,13 +193,17 @@ export class CommandRun {
   /** Asks the program to end, and ends it when it does not. */
   private async stop(group: ProcessGroup, leader: number, graceMs: number): Promise<void> {
     await terminate(group, leader);
-    const timer = setTimeout(() => void killAll(group, leader), graceMs);
-    timer.unref();
+    if (!this.hasExited) this.killing = setTimeout(() => void killAll(group, leader), graceMs);
   }
 
   private async lookAtDisk(group: ProcessGroup, leader: number): Promise<void> {
+    // A large folder may take longer than the time between two looks.
+    if (this.wasDiskFull || this.isLooking) return;
+    this.isLooking = true;
     const max = this.plan.limits.diskMb * MIB;
-    if (this.wasDiskFull || (await bytesBelow(this.folder.work, max)) <= max) return;
+    const used = await bytesBelow(this.folder.work, max);
+    this.isLooking = false;
+    if (used <= max || this.hasExited) return;
     this.wasDiskFull = true;
     await killAll(group, leader);
   }

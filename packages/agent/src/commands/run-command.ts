@@ -7,6 +7,7 @@ import { findUser, type HostUser, ownUser } from '../host/users.ts';
 import { type CommandFailure, failureOf } from '../logic/command-end.ts';
 import { outputValue } from '../logic/output-value.ts';
 import { programProblem } from '../logic/program-rules.ts';
+import { readExec } from '../logic/read-exec.ts';
 import { type BlobServer, download, type StoredFile, upload } from './blob-transfer.ts';
 import { type CommandPlan, type CommandResult, CommandRun } from './command-run.ts';
 import { coded, refusal } from './refusal.ts';
@@ -56,10 +57,10 @@ export async function runCommand(
   }
 }
 
-function execOf({ exec }: TaskContext): CommandExec {
-  const { command } = (exec ?? {}) as Partial<CommandExec>;
-  if (Array.isArray(command) && command.length > 0) return exec as CommandExec;
-  throw refusal('no_exec', 'the task has no exec with a command');
+function execOf(context: TaskContext): CommandExec {
+  const exec = readExec(context.exec);
+  if ('problem' in exec) throw refusal('bad_exec', exec.problem);
+  return exec;
 }
 
 interface Asked {

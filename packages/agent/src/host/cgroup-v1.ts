@@ -83,6 +83,12 @@ export class CgroupV1 implements ProcessGroups {
     ) as Partial<Record<Controller, string>>;
     return new GroupV1(folders);
   }
+
+  async dispose(): Promise<void> {
+    for (const folder of Object.values(this.folders)) {
+      await removeFolder(folder).catch(() => undefined);
+    }
+  }
 }
 
 class GroupV1 implements ProcessGroup {

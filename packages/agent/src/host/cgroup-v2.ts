@@ -71,6 +71,10 @@ export class CgroupV2 implements ProcessGroups {
   open(name: string): ProcessGroup {
     return new GroupV2(join(this.folder, name));
   }
+
+  async dispose(): Promise<void> {
+    await removeFolder(this.folder).catch(() => undefined);
+  }
 }
 
 class GroupV2 implements ProcessGroup {

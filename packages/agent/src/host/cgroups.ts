@@ -37,4 +37,6 @@ export interface ProcessGroups {
   /** Groups that an earlier agent left. */
   names(): Promise<string[]>;
   open(name: string): ProcessGroup;
+  /** Removes what it made for the agent itself, when no group is left. */
+  dispose(): Promise<void>;
 }

@@ -24,6 +24,8 @@ export class Rlimits implements ProcessGroups {
   open(name: string): ProcessGroup {
     return new MarkedProcesses(name, { pids: 0 });
   }
+
+  async dispose(): Promise<void> {}
 }
 
 /** The variable that marks the processes of an attempt. */

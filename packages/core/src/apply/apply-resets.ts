@@ -31,6 +31,7 @@ export function applyRunRevived(state: State, _at: number, event: EventOf<'run_r
   changes.noteRun(run);
   runs.ended.remove(run);
   runs.endedSteps -= table.size[run];
+  runs.countOpen(state.programs.at(table.program[run]).namespace, 1);
   table.state[run] = RUN_RUNNING;
   for (const column of [table.outcome, table.reason, table.decider, table.hasFailure]) {
     column[run] = 0;
@@ -76,6 +77,7 @@ function beginAgain(state: State, step: number, waiting: number): void {
   }
   clearEnd(state, step);
   if (steps.startedAt[step] !== 0) steps.startedAt[step] = 0;
+  if (steps.until[step] !== 0) steps.until[step] = 0;
   runs.lists.move(step, STEP_PENDING);
   steps.waiting[step] = waiting;
   if (waiting === 0) makeDue(state, step);

@@ -90,6 +90,7 @@ export const RUN_APPLIERS: Appliers<typeof RUN_EVENTS> = {
     applyStarted(state, at, event);
   },
   child_started: applyChildStarted,
+  run_readmitted: applyRunReadmitted,
   step_started: applyStepStarted,
   step_ended: applyStepEnded,
   frame_opened: applyFrameOpened,
@@ -132,6 +133,7 @@ export const RUN_APPLIERS: Appliers<typeof RUN_EVENTS> = {
     state.runs.updateLine(run);
     state.runs.ended.append(run);
     state.runs.endedSteps += table.size[run];
+    state.runs.countOpen(state.programs.at(table.program[run]).namespace, -1);
     reportChild(state, run);
     const wasCancelled = event.state === RUN_CANCELLED;
     noteEnd(state, { made: event.task, at, wasCancelled });
@@ -140,6 +142,12 @@ export const RUN_APPLIERS: Appliers<typeof RUN_EVENTS> = {
   values_asked: applyValuesAsked,
   run_delivery_owed: oweRunDelivery,
   run_overdue: (state, _at, event) => setTimer(state, checkRun(state, event), 0),
+  step_key_kept: ({ runs, changes }, _at, { slot, task, key }) => {
+    const isIts = runs.table.number[runs.steps.run[slot]] === task;
+    invariant(isIts, 'an event finds its run in its slot');
+    changes.noteStep(slot);
+    runs.steps.until[slot] = key;
+  },
   step_skip_planned: (state, _at, { slot, task }) => {
     runOf(state, slot, task);
     state.runs.steps.reason[slot] = runReason('skipped_by_call');
@@ -149,14 +157,36 @@ export const RUN_APPLIERS: Appliers<typeof RUN_EVENTS> = {
 type Started = EventOf<'run_started'> | EventOf<'child_started'>;
 
 function applyStarted(state: State, at: number, event: Started): Slot {
+  const run = admitRun(state, event);
+  state.runs.table.startedAt[run] = at;
+  const { namespace } = state.programs.at(event.program);
+  state.runs.table.dedupe[run] = claim(state, at, event, namespace);
+  state.nextTask = (event.task + 1) as TaskNumber;
+  return run;
+}
+
+function applyRunReadmitted(state: State, _at: number, event: EventOf<'run_readmitted'>): void {
+  const { table, parentReferences } = state.runs;
+  const run = admitRun(state, event);
+  table.startedAt[run] = event.startedAt;
+  table.dedupe[run] = event.dedupeEntry;
+  table.parent[run] = event.parent;
+  table.parentAt[run] = event.parentAt;
+  table.parentReference[run] = parentReferences.hold(event.reference);
+  table.relation[run] = event.relation;
+  if (event.parent !== 0) table.depth[run] = 1;
+}
+
+/** Sets all fields of a run that enters memory, and makes its first step due. */
+function admitRun(state: State, event: Started | EventOf<'run_readmitted'>): Slot {
   const { runs, programs, changes } = state;
   const { table } = runs;
   const { scopes, namespace } = programs.at(event.program);
+  runs.countOpen(namespace, 1);
   const { first, arrivals, tasks } = scopes[0];
   const run = table.allocate(event.task);
   invariant(run === event.slot, 'a run is stored in the slot that its event names');
   changes.noteRun(run);
-  table.startedAt[run] = at;
   table.state[run] = RUN_RUNNING;
   table.priority[run] = event.priority;
   table.program[run] = event.program;
@@ -169,12 +199,10 @@ function applyStarted(state: State, at: number, event: Started): Slot {
   runs.promise(run, tasks);
   table.correlation[run] = runs.correlations.hold(event.correlation);
   table.tags[run] = state.texts.tags.hold(event.tags);
-  table.dedupe[run] = claim(state, at, event, namespace);
   state.payloads.store(RUN_INPUT_PAYLOAD, run, event.input);
   state.payloads.store(VARIABLES_PAYLOAD, run, event.variables);
   setTimer(state, run, event.until);
   makeDue(state, base);
-  state.nextTask = (event.task + 1) as TaskNumber;
   return run;
 }
 

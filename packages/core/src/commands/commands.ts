@@ -13,6 +13,7 @@ import { decideSetQueuePaused } from './queues/set-queue-paused.ts';
 import { decideCancelRuns } from './runs/cancel-runs.ts';
 import { decidePauseRuns } from './runs/pause-runs.ts';
 import { decideDeleteWorkflow, decidePutWorkflow } from './runs/put-workflow.ts';
+import { decideReadmitRun, type ReadmitRun } from './runs/readmit-run.ts';
 import { decideReviveRun, type ReviveRun } from './runs/revive-run.ts';
 import { decideStartRuns, type StartRuns } from './runs/start-runs.ts';
 import { decideEndBackfill, decideStartBackfill } from './schedules/backfill-schedules.ts';
@@ -98,6 +99,11 @@ const RUN_COMMANDS = {
     decide: decideReviveRun,
     admission: 'operate',
     addedBytes: ({ input }: ReviveRun) => input.length,
+  },
+  readmit_run: {
+    decide: decideReadmitRun,
+    admission: 'operate',
+    addedBytes: ({ input }: ReadmitRun) => input.length,
   },
   scripts_evaluated: { decide: decideScriptsEvaluated, admission: 'internal' },
 } as const satisfies Record<string, CommandDeclaration>;

@@ -38,6 +38,15 @@ export const STEP_TASK_EVENTS = {
   },
 } as const satisfies Record<string, EventDeclaration>;
 
+/** What is said of a run that starts, after the claim of its key. */
+const RUN_CONTENT = {
+  correlation: text,
+  tags: text,
+  /** The variables at the start. */
+  variables: pieces,
+  input: pieces,
+} as const;
+
 /** What is said of a run that starts. */
 const RUN_DETAILS = {
   program: number,
@@ -47,11 +56,7 @@ const RUN_DETAILS = {
   /** When it times out; 0 for never. */
   until: number,
   dedupe: claim,
-  correlation: text,
-  tags: text,
-  /** The variables at the start. */
-  variables: pieces,
-  input: pieces,
+  ...RUN_CONTENT,
 } as const;
 
 /**
@@ -234,6 +239,9 @@ export const RUN_EVENTS = {
   /** A step that has not begun will be passed over when the run reaches it. */
   step_skip_planned: { number: 88, version: 1, fields: { reference: text } },
 
+  /** A call with a key ended a step without a task: the same call again changes nothing. */
+  step_key_kept: { number: 101, version: 1, fields: { key: number } },
+
   /** A receiver is to hear of the end of a run. */
   run_delivery_owed: {
     number: 87,
@@ -282,6 +290,29 @@ export const RUN_EVENTS = {
       /** Number of runs above it. */
       depth: byte,
       ...RUN_DETAILS,
+    },
+  },
+
+  /** A run that had left memory begins anew, under the same number. */
+  run_readmitted: {
+    number: 100,
+    version: 1,
+    fields: {
+      /** When it started first. */
+      startedAt: number,
+      /** Place of its dedupe key plus one; 0 for none. */
+      dedupeEntry: number,
+      /** The run that started it, as in `child_started`; 0 for none. */
+      parent: number,
+      parentAt: number,
+      reference: text,
+      relation: relationNumber,
+      program: number,
+      base: number,
+      priority: byte,
+      /** When it times out; 0 for never. */
+      until: number,
+      ...RUN_CONTENT,
     },
   },
 } as const satisfies Record<string, EventDeclaration>;

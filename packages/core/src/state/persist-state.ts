@@ -3,6 +3,7 @@ import { RUNS_SCHEMA, SCHEDULES_SCHEMA, SnapshotError } from '../snapshot/snapsh
 import type { Archive } from '../structures/archive.ts';
 import type { Arena, PayloadColumn } from '../structures/arena.ts';
 import { persistLists } from '../structures/task-list.ts';
+import { isRunOver } from '../workflow/run-state.ts';
 import {
   RUN_INPUT_PAYLOAD,
   runPayloads,
@@ -12,6 +13,8 @@ import {
   stepPayloads,
   taskPayloads,
 } from './payload-columns.ts';
+import type { Programs } from './runs/programs.ts';
+import type { Runs } from './runs/runs.ts';
 import { persistSharedTexts } from './shared-texts.ts';
 import type { State } from './state.ts';
 
@@ -60,8 +63,9 @@ export const SECTIONS: Readonly<Record<string, (state: State, archive: Archive) 
   dedupe: (state, archive) => state.dedupe.persist(archive),
   changes: (state, archive) => state.changes.persist(archive),
   programs: (state, archive) => state.programs.persist(archive),
-  runs: ({ runs, payloads }, archive) => {
+  runs: ({ runs, programs, payloads }, archive) => {
     runs.persist(archive);
+    if (archive.isLoading) countOpenRuns(runs, programs);
     const columns = runPayloads(runs);
     const { used } = runs.table;
     persistPayloads(archive, payloads, { columns, first: RUN_INPUT_PAYLOAD, used });
@@ -81,6 +85,14 @@ export const SECTIONS: Readonly<Record<string, (state: State, archive: Archive) 
     }
   },
 };
+
+function countOpenRuns(runs: Runs, programs: Programs): void {
+  const { number, state, program, used } = runs.table;
+  for (let slot = 0; slot < used; slot++) {
+    const isOpen = number[slot] !== 0 && !isRunOver(state[slot]);
+    if (isOpen) runs.countOpen(programs.at(program[slot]).namespace, 1);
+  }
+}
 
 /** The schema that added a section, where it is not as old as the others. */
 const ADDED_BY: Readonly<Record<string, number>> = {

@@ -13,6 +13,7 @@ const ROOMY = {
   shapesMax: 100,
   sessionsMax: 100,
   schedulesMax: 100,
+  runsMax: 100,
 };
 
 let partition: TestPartition;

@@ -1,4 +1,5 @@
 import type { NamespacesReader, NamespaceUse } from './namespaces.ts';
+import type { RunsReader } from './runs/runs.ts';
 
 /** Limits of one namespace on what all namespaces share. */
 export interface Quotas {
@@ -13,6 +14,8 @@ export interface Quotas {
   /** Worker sessions. */
   readonly sessionsMax: number;
   readonly schedulesMax: number;
+  /** Runs that have not ended, those that other runs started included. */
+  readonly runsMax: number;
 }
 
 export type QuotaName = keyof Quotas;
@@ -32,6 +35,16 @@ const QUOTA_OF = {
   shapes: 'shapesMax',
   schedules: 'schedulesMax',
 } as const;
+
+/** Whether the namespace would have too many runs. */
+export function exceedsRuns(
+  { limits, runs }: { limits: { quotas?: Quotas }; runs: Pick<RunsReader, 'openIn'> },
+  namespace: string,
+  added: number,
+): boolean {
+  const { quotas } = limits;
+  return quotas !== undefined && runs.openIn(namespace) + added > quotas.runsMax;
+}
 
 /** The first quota that the namespace would exceed; undefined when there is room. */
 export function exceededQuota(

@@ -12,6 +12,7 @@ import {
   CALLBACK_TASK_TYPE,
   type CallbackNode,
   type ChildNode,
+  COMMAND_TASK_TYPE,
   type ForkNode,
   HTTP_TASK_TYPE,
   ITERATIONS_MAX,
@@ -108,31 +109,46 @@ function makeNode(step: Outline, links: Links, compiling: Compiling): StepNode {
   // The branch of a dynamic fork has its name and input from the fork, and the fork's options.
   const given = isBranch ? {} : checker.problems.object(step, 'inputParameters');
   const problems = kind === 'FORK_JOIN_DYNAMIC' ? new Problems() : checker.problems;
-  const { inputs, ...own } = kindFields(step, given, problems);
-  const isNamed = (kind === 'SIMPLE' && !isBranch) || kind in OWN_TYPES;
-  const name = isNamed ? nameOf(step, problems) : String(value.name ?? '');
+  const { inputs, ...fields } = kindFields(step, given, problems);
+  const isCommand = kind === 'SIMPLE' && !isBranch && value.exec !== undefined;
+  if (isCommand) checkExec(step, problems);
+  const isNamed = !isCommand && ((kind === 'SIMPLE' && !isBranch) || kind in OWN_TYPES);
+  const named = isNamed ? nameOf(step, problems) : String(value.name ?? '');
+  const name = isCommand ? COMMAND_TASK_TYPE : named;
   const isCall = kind === 'EVENT' && mayCallReceiver(step);
   const type = isCall ? CALLBACK_TASK_TYPE : isNamed ? name : '';
   const hasTask = WITH_TASK.includes(kind) || isCall;
   return {
     ...links,
-    ...own,
+    ...fields,
     place: step.place,
     scope: step.scope,
     kind,
     reference: step.reference,
     name,
-    input: checker.compile(inputs, `${path}/inputParameters`, step),
+    input: isCommand
+      ? checker.compile({ exec: value.exec, input: inputs }, path, step)
+      : checker.compile(inputs, `${path}/inputParameters`, step),
     isOptional: problems.flag(step, 'optional'),
     isPermissive: problems.flag(step, 'permissive'),
     startDelayMs: (problems.count(step, 'startDelay', SECONDS_MAX) ?? 0) * 1000,
-    task: hasTask ? stepTask(problems, step, type) : undefined,
+    task: hasTask
+      ? { ...stepTask(problems, step, type), ...(isCommand ? { type: COMMAND_TASK_TYPE } : {}) }
+      : undefined,
     loop: kind === 'DO_WHILE' ? makeLoop(step, given, compiling) : undefined,
     fork: kind === 'FORK_JOIN_DYNAMIC' ? makeFork(step, given, compiling) : undefined,
     child: kind === 'SUB_WORKFLOW' ? makeChild(step, checker) : undefined,
     callback: kind === 'CALLBACK' ? makeCallback(step, checker) : undefined,
     sink: kind === 'EVENT' ? checker.compile(value.sink, `${path}/sink`, step) : undefined,
   };
+}
+
+/** Only the frame of it: the rest may come from expressions, and the agent checks it. */
+function checkExec({ value, path }: Outline, problems: Problems): void {
+  const { command } = isObject(value.exec) ? value.exec : {};
+  if (typeof command === 'string' || (Array.isArray(command) && command.length > 0)) return;
+  const what = 'must be a list of the program and its arguments, such as ["ffmpeg", "-version"]';
+  problems.add(`${path}/exec/command`, 'bad_field', `command ${what}`);
 }
 
 /** Types of tasks that the server deals with itself. */

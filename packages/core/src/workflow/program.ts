@@ -30,6 +30,9 @@ export const STEP_KINDS = [
 /** Type of the tasks of HTTP steps. A worker inside the server runs them. */
 export const HTTP_TASK_TYPE = 'sluice:http';
 
+/** Tasks that an agent runs. What it runs is a part of the input. */
+export const COMMAND_TASK_TYPE = 'command';
+
 /** Type of the tasks of CALLBACK steps. No worker runs them: each has a delivery. */
 export const CALLBACK_TASK_TYPE = 'sluice:callback';
 

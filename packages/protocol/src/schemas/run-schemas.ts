@@ -3,7 +3,7 @@ import { notTogether } from '../base/documented.ts';
 import { LIMITS } from '../base/limits.ts';
 import { BlobHash } from './blob-schemas.ts';
 import { RunId } from './id-schemas.ts';
-import { Explanation, ListQuery, pageOf } from './task-operation-schemas.ts';
+import { Explanation, ListQuery, pageOf, requestKey } from './task-operation-schemas.ts';
 import { GivenTime, Priority, Tags } from './task-schemas.ts';
 import { TaskError, Time } from './task-view-schemas.ts';
 import { WorkflowDefinition, WorkflowName, WorkflowVersion } from './workflow-schemas.ts';
@@ -267,8 +267,16 @@ export const RunStepParams = Type.Object({
 });
 export type RunStepParams = Static<typeof RunStepParams>;
 
+const StepKey = requestKey(
+  'A repeated request with the same key changes nothing and gets the run, even if a loop has ' +
+    'begun the step again since.',
+);
+
 export const CompleteStepRequest = Type.Object(
-  { output: Type.Optional(Type.Unknown({ description: 'Any JSON up to 256 KiB. Default null.' })) },
+  {
+    output: Type.Optional(Type.Unknown({ description: 'Any JSON up to 256 KiB. Default null.' })),
+    key: StepKey,
+  },
   { additionalProperties: false, examples: [{ output: { approved: true } }] },
 );
 export type CompleteStepRequest = Static<typeof CompleteStepRequest>;
@@ -290,7 +298,7 @@ export const RerunRequest = Type.Object(
 export type RerunRequest = Static<typeof RerunRequest>;
 
 export const FailStepRequest = Type.Object(
-  { error: TaskError },
+  { error: TaskError, key: StepKey },
   { additionalProperties: false, examples: [{ error: { message: 'not approved' } }] },
 );
 export type FailStepRequest = Static<typeof FailStepRequest>;

@@ -116,7 +116,7 @@ export const WaitTasksReply = Type.Object({
 });
 
 /** An idempotency key made by the client: new for each call, and the same for each repeat of it. */
-function requestKey(description: string) {
+export function requestKey(description: string) {
   return Type.Optional(
     Type.String({
       pattern: '^[A-Za-z0-9_.:-]{1,64}$',

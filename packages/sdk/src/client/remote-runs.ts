@@ -100,7 +100,8 @@ export class RemoteRuns implements RunPort {
   }
 
   completeStep(id: string, step: string, output: unknown): Promise<RunView> {
-    return this.endStep(`${stepPath(id, step)}/complete`, { output });
+    const key = this.parts.newKey();
+    return this.endStep(`${stepPath(id, step)}/complete`, { output, key });
   }
 
   skipStep(id: string, step: string): Promise<RunView> {
@@ -108,14 +109,14 @@ export class RemoteRuns implements RunPort {
   }
 
   failStep(id: string, step: string, error: TaskError): Promise<RunView> {
-    return this.endStep(`${stepPath(id, step)}/fail`, { error });
+    return this.endStep(`${stepPath(id, step)}/fail`, { error, key: this.parts.newKey() });
   }
 
-  /** Not sent twice: the second one might end the same step in the next iteration of a loop. */
+  /** Sent again when no answer comes: by its key, the second one changes nothing. */
   private async endStep(path: string, given: object): Promise<RunView> {
     const json = jsonText(given);
     if ('problem' in json) throw notJson(json.problem, 'the end of the step');
-    const request = { method: 'POST', path, body: json.text, isOnce: true } as const;
+    const request = { method: 'POST', path, body: json.text } as const;
     return this.filled(bodyOf<RunView>(await this.parts.call(request)));
   }
 

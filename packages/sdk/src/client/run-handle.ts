@@ -2,7 +2,7 @@ import { RunFailed, SluiceError } from '../calls/sluice-error.ts';
 import { traced } from '../calls/traced.ts';
 import { errorFrom } from '../operators/run-groups.ts';
 import type { RunPort } from '../operators/run-port.ts';
-import type { ResultOptions, WaitOptions } from '../task/task-handle.ts';
+import { checkWait, type ResultOptions, type WaitOptions } from '../task/task-handle.ts';
 import type { TaskError } from '../task/task-view.ts';
 import type { RunHandle } from '../workflow/run-handle.ts';
 import { hasRunEnded, type RunView } from '../workflow/run-view.ts';
@@ -20,15 +20,15 @@ export class ClientRunHandle<Output = unknown> implements RunHandle<Output> {
   }
 
   async result(options: ResultOptions = {}): Promise<Output> {
-    const run = await traced(this.port.waitForRun(this.id, options));
+    const run = await traced(this.port.waitForRun(this.id, checkWait(options)));
     if (run.status === 'succeeded') return run.output as Output;
     if (hasRunEnded(run)) throw new RunFailed(run);
     const waited = `run ${this.id} is ${run.status} after ${options.timeoutMs} ms`;
     throw new SluiceError('wait_timeout', waited);
   }
 
-  wait(options: WaitOptions = {}): Promise<RunView<Output>> {
-    return traced(this.port.waitForRun(this.id, options)) as Promise<RunView<Output>>;
+  async wait(options: WaitOptions = {}): Promise<RunView<Output>> {
+    return traced(this.port.waitForRun(this.id, checkWait(options))) as Promise<RunView<Output>>;
   }
 
   get(): Promise<RunView<Output>> {

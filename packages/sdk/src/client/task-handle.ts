@@ -1,6 +1,12 @@
 import { SluiceError, TaskFailed } from '../calls/sluice-error.ts';
 import { traced } from '../calls/traced.ts';
-import type { CancelOptions, ResultOptions, TaskHandle, WaitOptions } from '../task/task-handle.ts';
+import {
+  type CancelOptions,
+  checkWait,
+  type ResultOptions,
+  type TaskHandle,
+  type WaitOptions,
+} from '../task/task-handle.ts';
 import type { TaskOperations } from '../task/task-operations.ts';
 import type { TaskChanges } from '../task/task-options.ts';
 import type { TaskError, TaskView } from '../task/task-view.ts';
@@ -19,15 +25,15 @@ export class ClientTaskHandle<Output = unknown> implements TaskHandle<Output> {
   }
 
   async result(options: ResultOptions = {}): Promise<Output> {
-    const task = await traced(this.operations.wait(this.id, options));
+    const task = await traced(this.operations.wait(this.id, checkWait(options)));
     if (task.state === 'succeeded') return task.output as Output;
     if (hasEnded(task)) throw new TaskFailed(task);
     const waited = `task ${this.id} is ${task.state} after ${options.timeoutMs} ms`;
     throw new SluiceError('wait_timeout', waited);
   }
 
-  wait(options: WaitOptions = {}): Promise<TaskView<Output>> {
-    return traced(this.operations.wait(this.id, options)) as Promise<TaskView<Output>>;
+  async wait(options: WaitOptions = {}): Promise<TaskView<Output>> {
+    return traced(this.operations.wait(this.id, checkWait(options))) as Promise<TaskView<Output>>;
   }
 
   get(): Promise<TaskView<Output>> {

@@ -66,3 +66,13 @@ test('work is refused with a misspelled field, before it connects', async () => 
   );
   await sluice.close();
 });
+
+test('a wait with a misspelled timeout is refused instead of waiting for ever', async () => {
+  const sluice = new TestSluice([]);
+  const handle = await sluice.submit('a', null);
+  const misspelled = { timeout: 5 } as object;
+
+  const message = "the options of a wait have no field 'timeout'; did you mean 'timeoutMs'?";
+  await expect(handle.wait(misspelled)).rejects.toThrow(message);
+  await expect(handle.result(misspelled)).rejects.toThrow(message);
+});

@@ -1,3 +1,4 @@
+import { type FieldsOf, refuseUnknownFields } from '../base/known-fields.ts';
 import type { TaskChanges } from './task-options.ts';
 import type { TaskError, TaskView } from './task-view.ts';
 
@@ -9,6 +10,14 @@ export interface WaitOptions {
 }
 
 export type ResultOptions = WaitOptions;
+
+const WAIT_FIELDS: FieldsOf<WaitOptions> = { timeoutMs: true, signal: true };
+
+/** A misspelled timeout would wait for ever. */
+export function checkWait(options: WaitOptions): WaitOptions {
+  refuseUnknownFields(options, WAIT_FIELDS, 'the options of a wait');
+  return options;
+}
 
 export interface CancelOptions {
   /** How long a worker may take to stop before the task is taken away. Default 10 s. */

@@ -1,4 +1,5 @@
 import { blobOf, type Tags } from '@sluice/core';
+import { hideSecretsIn } from '../base/exec-envelope.ts';
 import { timeText } from '../base/time-text.ts';
 import { payloadField, type ShownTask } from './shown-task.ts';
 
@@ -221,7 +222,7 @@ function payloadFields({ input, output, error }: Payloads): string {
   // An error is never a blob, and a reference to one is no JSON.
   const shownError = blobOf(error) === undefined ? error || 'null' : 'null';
   const fields = [
-    payloadField('input', input || 'null'),
+    payloadField('input', hideSecretsIn(input) || 'null'),
     payloadField('output', output || 'null'),
     `"error":${shownError}`,
   ];

@@ -65,6 +65,19 @@ export function shownEnvelope({ exec, input = null, inputBlob }: ExecEnvelope): 
   return shown.slice(1, -1);
 }
 
+/** A stored input of any task, without the secrets of a command. */
+export function hideSecrets(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('exec' in value)) return value;
+  const { exec } = value;
+  if (typeof exec !== 'object' || exec === null) return value;
+  return { ...value, exec: withoutSecrets(exec) };
+}
+
+/** The same for JSON text. */
+export function hideSecretsIn(text: string): string {
+  return text.startsWith(START) ? JSON.stringify(hideSecrets(JSON.parse(text))) : text;
+}
+
 const HIDDEN = { secret: '***' };
 
 function withoutSecrets(exec: unknown): unknown {

@@ -54,6 +54,7 @@ function coreQuotas(namespace: string, state: ReadonlyState, partition: Partitio
     taskTypesMax: { used: use?.taskTypes ?? 0, max: quotas.taskTypesMax },
     shapesMax: { used: use?.shapes.size ?? 0, max: quotas.shapesMax },
     schedulesMax: { used: use?.schedules ?? 0, max: quotas.schedulesMax },
+    runsMax: { used: state.runs.openIn(namespace), max: quotas.runsMax },
     sessionsMax: { used: partition.sessionCountOf(namespace), max: quotas.sessionsMax },
   };
 }

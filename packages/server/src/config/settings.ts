@@ -110,6 +110,10 @@ const Quotas = group({
     minimum: 1,
     maximum: 1_000_000,
   }),
+  runsMax: quota(
+    'Maximum number of runs per namespace that have not ended, with those that other runs started',
+    'tasksMax',
+  ),
   waitsMax: whole({
     description: 'Maximum number of requests per namespace that wait for tasks',
     default: 9000,

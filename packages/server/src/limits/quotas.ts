@@ -20,6 +20,7 @@ export function quotasOf(
     taskTypesMax: stated.taskTypesMax,
     shapesMax: stated.shapesMax,
     schedulesMax: stated.schedulesMax,
+    runsMax: stated.runsMax > 0 ? stated.runsMax : Math.ceil(limits.tasksMax * DEFAULT_SHARE),
   };
 }
 
@@ -34,6 +35,7 @@ const MEANINGS: Readonly<Record<ServerQuota, string>> = {
   shapesMax: 'different resources and constraints of tasks',
   sessionsMax: 'worker sessions',
   schedulesMax: 'schedules',
+  runsMax: 'runs that have not ended',
   blobBytesMax: 'bytes of blobs',
   waitsMax: 'requests that wait for tasks',
 };

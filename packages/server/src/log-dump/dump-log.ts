@@ -17,6 +17,7 @@ import {
   taskIdText,
 } from '@sluice/core';
 import { peekLogFolder } from '@sluice/log';
+import { hideSecrets } from '../base/exec-envelope.ts';
 import { UTF8 } from '../base/utf8.ts';
 import { workerIdOf } from '../workers/worker-id.ts';
 
@@ -100,7 +101,7 @@ function payloadOf({ bytes, start, end }: PayloadRange): unknown {
   if (start === end) return null;
   const text = UTF8.decode(bytes.subarray(start, end));
   const blob = blobOf(text);
-  return blob === undefined ? JSON.parse(text) : { blob };
+  return blob === undefined ? hideSecrets(JSON.parse(text)) : { blob };
 }
 
 /** Words of a hash are typed arrays, which JSON would show as objects. */

@@ -11,10 +11,12 @@ const QUOTAS = {
   taskTypesMax: (use: NamespaceUse) => use.taskTypes,
   shapesMax: (use: NamespaceUse) => use.shapes.size,
   schedulesMax: (use: NamespaceUse) => use.schedules,
+  runsMax: ({ name }: NamespaceUse, { runs }: ReadonlyState) => runs.openIn(name),
 } as const;
 
 /** Each namespace's quotas and its use of them. */
-export function writeQuotas(out: Exposition, { limits, namespaces }: ReadonlyState): void {
+export function writeQuotas(out: Exposition, state: ReadonlyState): void {
+  const { limits, namespaces } = state;
   const { quotas } = limits;
   if (quotas === undefined) return;
   const quotaNames = Object.keys(QUOTAS) as (keyof typeof QUOTAS)[];
@@ -28,7 +30,9 @@ export function writeQuotas(out: Exposition, { limits, namespaces }: ReadonlySta
   out.values(
     'sluice_quota_used',
     shown.flatMap((use) =>
-      quotaNames.map((quota) => [{ namespace: use.name, quota }, QUOTAS[quota](use)] as const),
+      quotaNames.map(
+        (quota) => [{ namespace: use.name, quota }, QUOTAS[quota](use, state)] as const,
+      ),
     ),
   );
 }

@@ -14,6 +14,7 @@ import {
   type ProjectedProgram,
   type RunChange,
   type RunRecord,
+  readmitRun,
   reviveRun,
 } from './runs/run-record.ts';
 import { openBranches, openFrame, resetSteps } from './runs/step-records.ts';
@@ -39,6 +40,7 @@ const OF_RUNS = [
   'branches_opened',
   'steps_reset',
   'run_revived',
+  'run_readmitted',
   'step_ended',
   'step_stopping',
   'run_changed',
@@ -48,6 +50,7 @@ const OF_RUNS = [
   'values_asked',
   'run_delivery_owed',
   'step_skip_planned',
+  'step_key_kept',
   'run_overdue',
 ] as const;
 
@@ -105,6 +108,9 @@ export class ProjectedRuns {
         else reviveRun(run.record, event, at);
         return undefined;
       }
+      case 'run_readmitted':
+        this.readmit(event, at);
+        return undefined;
       case 'run_overdue': {
         const run = this.open(event.task, at);
         if (run !== undefined) this.published = overdue(run.record);
@@ -113,6 +119,7 @@ export class ProjectedRuns {
       case 'workflow_removed':
       case 'run_forgotten':
       case 'values_asked':
+      case 'step_key_kept':
       case 'run_delivery_owed':
         // Runs keep showing their definition, rows outlive memory, and nothing else shows.
         return undefined;
@@ -126,6 +133,17 @@ export class ProjectedRuns {
     if (this.hasRow(event.task)) return;
     const record = beginRun(event, this.programs.at(event.program), at);
     this.desk.add(UnsavedTask.of(record, this.desk.since(at)));
+  }
+
+  /** Its row may be lost. */
+  private readmit(event: EventOf<'run_readmitted'>, at: number): void {
+    const program = this.programs.at(event.program);
+    const run = this.open(event.task, at);
+    if (run?.isBehind) readmitRun(run.record, { event, program, at });
+    else if (run === undefined) {
+      const record = beginRun(event, program, at);
+      this.desk.add(UnsavedTask.of(record, this.desk.since(at)));
+    }
   }
 
   private change(event: RunChange, at: number): void {

@@ -52,9 +52,9 @@ export interface FindRunsQuestion extends Pick<FindQuestion, 'times' | 'characte
   readonly query: RunQuery;
 }
 
-/** One run with its steps, or its history. */
+/** One run with its steps, its history, or what is needed to restart it. */
 export interface RunQuestion {
-  readonly type: 'run' | 'runHistory';
+  readonly type: 'run' | 'runHistory' | 'runReadmission';
   readonly namespace: string;
   readonly id: string;
 }

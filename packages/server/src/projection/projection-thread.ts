@@ -26,6 +26,7 @@ import type { AnyRecord } from './rows/stored-row.ts';
 import type { TaskRecord } from './rows/task-record.ts';
 import { runHistoryJson } from './run-history.ts';
 import { runRecordSource } from './run-record-view.ts';
+import { runReadmissionOf } from './runs/run-readmission.ts';
 import { isRun, namespaceOfRun, type RunRecord, runKey, runNamespace } from './runs/run-record.ts';
 
 /** How often changes are saved while there are any. */
@@ -175,6 +176,10 @@ function valueFor(question: Question): unknown {
     case 'runHistory': {
       const run = runOf(question);
       return run === undefined ? null : runHistoryJson(run);
+    }
+    case 'runReadmission': {
+      const run = runOf(question);
+      return run === undefined ? null : JSON.stringify(runReadmissionOf(run));
     }
     case 'steps': {
       const run = runOf(question);

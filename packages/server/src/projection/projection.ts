@@ -19,6 +19,7 @@ import type {
 import type { ProjectorNotice } from './projector.ts';
 import type { ErrorGroups } from './rows/error-groups.ts';
 import type { ProjectionMark } from './rows/mark-file.ts';
+import type { RunReadmission } from './runs/run-readmission.ts';
 
 /**
  * Batches are gathered for this long, or up to this size: one message per batch would cost more.
@@ -208,6 +209,12 @@ export class Projection {
 
   async run(question: Omit<RunQuestion, 'type'>): Promise<string | null> {
     return (await this.ask({ type: 'run', ...question })) as string | null;
+  }
+
+  /** What is needed to restart a run; undefined when it does not have it. */
+  async runReadmission(question: Omit<RunQuestion, 'type'>): Promise<RunReadmission | undefined> {
+    const json = (await this.ask({ type: 'runReadmission', ...question })) as string | null;
+    return json === null ? undefined : (JSON.parse(json) as RunReadmission);
   }
 
   /** Steps of a run; null when it does not have the run. */

@@ -7,6 +7,7 @@ import { runJson, runSummaryJson, stepsFrom } from '../answers/shown-run.ts';
 import type { Admission } from '../limits/admission.ts';
 import { type Projection, ProjectionError } from '../projection/projection.ts';
 import type { StoredSteps } from '../projection/projection-messages.ts';
+import type { RunReadmission } from '../projection/runs/run-readmission.ts';
 import { timeOf } from '../tasks/task-filter.ts';
 import { ended, explainRun, type RunExplanation } from './run-explain.ts';
 import { runSource } from './run-view.ts';
@@ -39,6 +40,13 @@ export class RunArchive {
     const stored = await this.ask(id, (projection) => projection.run({ namespace, id }));
     if (stored === null) throw runNotFound(id);
     return stored;
+  }
+
+  /** What is needed to restart a run that left memory. */
+  async readmission(namespace: string, id: string): Promise<RunReadmission> {
+    this.parts.admission.read();
+    const known = await this.ask(id, (projection) => projection.runReadmission({ namespace, id }));
+    return known ?? notFound(id);
   }
 
   /** One run as JSON text, without its steps. */

@@ -5,6 +5,7 @@ import {
   isRunOver,
   type OperateStep,
   type PauseRuns,
+  type ReadmitRun,
   type ReadonlyState,
   type ReviveRun,
   type ReviveRunReply,
@@ -19,6 +20,7 @@ import { PayloadScratch } from '../base/payload-scratch.ts';
 import { programOf } from '../base/step-outline.ts';
 import { UTF8 } from '../base/utf8.ts';
 import type { Admission } from '../limits/admission.ts';
+import { quotaExceeded } from '../limits/quotas.ts';
 import { type RunArchive, runNotFound } from './run-archive.ts';
 import { RunParser } from './run-parser.ts';
 import { runSource } from './run-view.ts';
@@ -27,7 +29,7 @@ import { type StartedRun, startedRuns, startRefusal } from './start-answer.ts';
 interface Parts {
   readonly engine: Engine;
   readonly admission: Admission;
-  readonly runs: Pick<RunArchive, 'one'>;
+  readonly runs: Pick<RunArchive, 'one' | 'readmission'>;
   /** Throws right after a standstill of the server. */
   readonly refuseWhileWaking: () => void;
   /** Called with the number of new runs. */
@@ -119,7 +121,7 @@ export class RunOperations {
   async endStep(
     namespace: string,
     { id, step: reference }: RunStepParams,
-    { operation, value, message, by }: StepEnd,
+    { operation, value, message, key = 0, by }: StepEnd,
   ): Promise<OperatedRun> {
     const { engine, admission } = this.parts;
     const type = 'operate_step';
@@ -127,7 +129,8 @@ export class RunOperations {
     this.scratch.add(value);
     const payload = this.scratch.bytes.slice(0, this.scratch.ends[0]);
     admission.command(type);
-    const command = { type, namespace, id, reference, operation, payload, message, by } as const;
+    const said = { operation, payload, message, key } as const;
+    const command = { type, namespace, id, reference, ...said, by } as const;
     const found = await engine.execute<OperateStep, OperatedRun | undefined>(
       command,
       ({ rejection, slot }, state) => {
@@ -161,14 +164,33 @@ export class RunOperations {
         if (rejection === 'step_not_found') {
           throw stepRefusal(rejection, { state, slot, reference: fromStep });
         }
+        if (rejection === 'quota_exceeded') throw runQuota(state);
         if (rejection !== undefined) throw revivalRefusal(rejection, { id, fromStep, operation });
         return operated(state, slot);
       },
     );
     if (found !== undefined) return found;
+    if (operation === 'restart') return this.readmit(namespace, id, by);
     await runs.one(namespace, id);
     const message = `run '${id}' ended too long ago: its steps are no longer in memory`;
-    throw new SluiceError('run_not_kept', `${message}; start another run with its input`);
+    throw new SluiceError('run_not_kept', `${message}; restart it, which works from its records`);
+  }
+
+  /** Restarts a run that left memory. */
+  private async readmit(namespace: string, id: string, by: Author): Promise<OperatedRun> {
+    const { engine, admission, runs } = this.parts;
+    const type = 'readmit_run';
+    const { input, ...known } = await runs.readmission(namespace, id);
+    admission.command(type);
+    const command = { type, namespace, id, by, ...known, input: Buffer.from(input) } as const;
+    return engine.execute<ReadmitRun, OperatedRun>(command, ({ rejection, slot }, state) => {
+      if (rejection === undefined) return operated(state, slot);
+      if (rejection === 'quota_exceeded') throw runQuota(state);
+      if (rejection === 'workflow_not_found') throw withoutDefinition(id, known);
+      if (rejection === 'too_many_tasks' || rejection === 'too_many_bytes') throw noRoom();
+      // Another call has restarted it since it was looked up.
+      throw new SluiceError('run_not_finished', `run '${id}' has not ended yet`);
+    });
   }
 
   /** Only runs that ended leave memory. */
@@ -189,7 +211,7 @@ interface Revival {
 
 type RevivalRefusal = Exclude<
   NonNullable<ReviveRunReply['rejection']>,
-  'run_not_found' | 'step_not_found'
+  'run_not_found' | 'step_not_found' | 'quota_exceeded'
 >;
 
 function revivalRefusal(
@@ -214,6 +236,22 @@ function revivalRefusal(
     case 'too_many_tasks':
       return noRoom();
   }
+}
+
+function withoutDefinition(
+  id: string,
+  { workflow, version }: { readonly workflow: string; readonly version: number },
+): SluiceError {
+  const message = `run '${id}' left memory, and its definition is not there any more`;
+  const what =
+    version === 0
+      ? 'it came with the run; start another run with it'
+      : `register version ${version} of '${workflow}' again, or start another run`;
+  return new SluiceError('run_not_kept', `${message}: ${what}`);
+}
+
+function runQuota({ limits }: ReadonlyState): SluiceError {
+  return quotaExceeded('runsMax', limits.quotas?.runsMax);
 }
 
 function noRoom(): SluiceError {
@@ -242,6 +280,8 @@ interface StepEnd {
   /** The output, or the error. */
   readonly value: unknown;
   readonly message: string;
+  /** Idempotency key of the call; 0 without one. */
+  readonly key?: number;
   readonly by: Author;
 }
 

@@ -15,6 +15,7 @@ import {
 } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
 import { authorOf } from '../access/caller.ts';
+import { keyNumber } from '../base/key-number.ts';
 import { Checker, invalid } from '../base/validation.ts';
 import { parseQuery, tagsInQuery } from '../http/query.ts';
 import { routeOptions } from '../http/route-options.ts';
@@ -213,9 +214,10 @@ function stepRoutes(app: FastifyInstance, { operations }: Parts): void {
     ...routeOptions(ROUTES.completeRunStep),
     handler: async (request, reply) => {
       const { params, raw, caller } = request;
-      const { output } = await readBody(raw, completed);
+      const { output, key } = await readBody(raw, completed);
       const by = authorOf(request, `${params.id}/${params.step}`);
-      const end = { operation: 'complete', value: output ?? null, message: '', by } as const;
+      const how = { operation: 'complete', value: output ?? null, message: '' } as const;
+      const end = { ...how, key: keyNumber(key), by };
       const { json } = await operations.endStep(caller.namespace, params, end);
       return reply.type('application/json').send(json);
     },
@@ -236,10 +238,11 @@ function stepRoutes(app: FastifyInstance, { operations }: Parts): void {
     ...routeOptions(ROUTES.failRunStep),
     handler: async (request, reply) => {
       const { params, raw, caller } = request;
-      const { error } = await readBody(raw, failed);
+      const { error, key } = await readBody(raw, failed);
       const by = authorOf(request, `${params.id}/${params.step}`);
       const { message } = error;
-      const end = { operation: 'fail', value: error, message, by } as const;
+      const how = { operation: 'fail', value: error, message } as const;
+      const end = { ...how, key: keyNumber(key), by };
       const { json } = await operations.endStep(caller.namespace, params, end);
       return reply.type('application/json').send(json);
     },

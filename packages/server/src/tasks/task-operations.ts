@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   type Author,
   blobReference,
@@ -29,6 +28,7 @@ import {
   type SignalRequest,
   SluiceError,
 } from '@sluice/protocol';
+import { keyNumber } from '../base/key-number.ts';
 import { PayloadScratch } from '../base/payload-scratch.ts';
 import { timeText } from '../base/time-text.ts';
 import { invalid } from '../base/validation.ts';
@@ -301,12 +301,6 @@ function refuseEnded(id: string): () => never {
 interface Ending extends Pick<EndTask, 'outcome'> {
   readonly key: number;
   readonly payload: () => Uint8Array;
-}
-
-/** Request keys are compared only within one task, so 48 bits of a hash are enough. */
-function keyNumber(key: string | undefined): number {
-  if (key === undefined) return 0;
-  return 1 + createHash('sha256').update(key).digest().readUIntBE(0, 6);
 }
 
 function operated(slot: Slot, state: ReadonlyState, partition: PartitionReader): Operated {

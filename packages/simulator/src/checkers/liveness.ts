@@ -59,12 +59,16 @@ function stuckTasks(state: ReadonlyState): string[] {
   return stuck;
 }
 
-/** A run that has not ended waits for a task that may wait for ever. */
+/** A run that has not ended waits for a call, or for a task that may wait for ever. */
 function stuckRuns(state: ReadonlyState): string[] {
   return describeRuns(state).flatMap((run) => {
     if (!['running', 'stopping'].includes(run.state)) return [];
     const live = run.steps.filter((step) => step.state === 'running' || step.state === 'stopping');
-    const isWaiting = live.some(({ task }) => isPatient(state, task));
+    // A run below is looked at itself.
+    const isWaiting = live.some((step) => {
+      const isTold = step.task === 0 && !step.isEvaluating && step.until === 0;
+      return step.child !== 0 || (isTold && step.iteration === 0) || isPatient(state, step.task);
+    });
     return isWaiting ? [] : [`run ${run.number} is ${run.state}, with ${live.length} live steps`];
   });
 }

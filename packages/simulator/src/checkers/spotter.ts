@@ -23,6 +23,8 @@ export class Spotter implements StoryRule {
   private boots = 0;
   /** The newest partition time at which a task succeeded. */
   private endedAt = 0;
+  /** Id of the run that the current command lets go on. */
+  private revived = '';
 
   constructor(situations: Situations) {
     this.situations = situations;
@@ -42,6 +44,7 @@ export class Spotter implements StoryRule {
   }
 
   begins({ command, reply }: ToldCommand): void {
+    this.revived = '';
     const { rejection } = (reply ?? {}) as { rejection?: string };
     if (rejection !== undefined) this.note(`${command.type} answers ${rejection}`);
     if (command.type === 'attach_session') this.attached(reply as AttachSessionReply);
@@ -65,6 +68,11 @@ export class Spotter implements StoryRule {
       if (command.type === 'submit_tasks') this.note('leased in the turn of its submit');
       if (task !== undefined && at - task.queuedSince > 30_000)
         this.note('leased after a long wait');
+    }
+    const isOwn = 'id' in command && command.id === this.revived;
+    if (event.type === 'run_revived') {
+      if (isOwn) this.note('a run above went on, too');
+      this.revived = 'id' in command ? command.id : '';
     }
     if (event.type === 'attempt_succeeded') this.endedAt = at;
     if (event.type === 'task_ended' && at === this.endedAt) {

@@ -13,6 +13,8 @@ export interface TaskInput {
   readonly padding?: string;
   /** The output of the task of a step. */
   readonly gives?: unknown;
+  /** Whether the output is a blob. */
+  readonly inBlob?: boolean;
 }
 
 const RESOURCES = [{}, {}, {}, { cpu: 0.5 }, { cpu: 2, memoryMb: 100 }, { slots: 3 }, { gpu: 1 }];

@@ -2,6 +2,7 @@ import type { ModelDefinition, ModelStep } from '@sluice/core/testing/runs/model
 import { RandomDefinition, randomOutput } from '@sluice/core/testing/runs/random-definition';
 import { SeededRandom } from '@sluice/core/testing/world/seeded-random';
 import type { RandomStream } from '../kernel/random.ts';
+import { RECEIVER_URLS } from '../receivers/sim-receivers.ts';
 import { RETRIES, TASK_TYPES, type TaskInput, TIMEOUTS } from './draw-task.ts';
 
 /** Many attempts take too long, so that runs stop while a worker is asked to stop one of these. */
@@ -11,6 +12,9 @@ const STEP_TIMEOUTS = [...TIMEOUTS, { runMs: 500 }, { runMs: 500 }, { runMs: 500
 const STEPS_MAX = [3, 8, 14];
 
 const TOGETHER_MS = 300;
+
+/** Share of outputs that are blobs. */
+const BLOB_RATE = 0.15;
 
 /** Levels of runs that runs start and wait for. */
 const LEVELS = 2;
@@ -35,17 +39,75 @@ interface RunInput {
   readonly todo: Todo;
 }
 
+/** A workflow that steps start and nobody waits for, and one that branches run. */
+export const OTHER_WORKFLOW = 'other';
+export const OTHER: ModelDefinition = { tasks: [{ taskReferenceName: 'noop', type: 'NOOP' }] };
+export const BRANCH: ModelDefinition = {
+  tasks: [
+    {
+      name: 'a',
+      taskReferenceName: 'inner',
+      inputParameters: {
+        n: '${workflow.input.n}',
+        runMs: '${workflow.input.runMs}',
+        end: '${workflow.input.end}',
+        gives: '${workflow.input.gives}',
+        inBlob: '${workflow.input.inBlob}',
+      },
+    },
+  ],
+  outputParameters: { got: '${inner.output}' },
+};
+
+/** Three runs, one below the other. What the lowest one does decides them all. */
+const NESTED = subWorkflow(
+  subWorkflow({ tasks: [{ name: 'a', taskReferenceName: 'lowest', retry: { maxAttempts: 1 } }] }),
+);
+
+function subWorkflow({ tasks }: { readonly tasks: readonly object[] }): ModelDefinition {
+  const reference = JSON.stringify(tasks).includes('SUB_WORKFLOW') ? 'sub1' : 'sub2';
+  const workflowDefinition = { name: 'inside', tasks: tasks as readonly ModelStep[] };
+  const subWorkflowParam = { name: 'inside', workflowDefinition };
+  return { tasks: [{ taskReferenceName: reference, type: 'SUB_WORKFLOW', subWorkflowParam }] };
+}
+
+/** A definition with runs below, and an input with which the lowest one mostly fails. */
+export function drawNested(random: RandomStream, n: number) {
+  const definition = { tasks: withTasks(random, NESTED.tasks) };
+  const input = drawRunInput(random, definition, n);
+  const end = random.chance(0.8) ? 'failed for good' : 'succeeded';
+  const lowest = { ...input.todo.lowest, runMs: 50, end } as const;
+  return { definition, input: { ...input, todo: { ...input.todo, lowest } } };
+}
+
+interface DrawOptions {
+  /** Whether the workflows above are registered. */
+  readonly hasOthers: boolean;
+  /** Whether steps may fail and the run goes on, to fail at its end. */
+  readonly hasPermissive: boolean;
+}
+
 /** A random definition. Each of its tasks does what the input of its run says. */
-export function drawDefinition(random: RandomStream): ModelDefinition {
+export function drawDefinition(
+  random: RandomStream,
+  { hasOthers, hasPermissive: mayFail }: DrawOptions,
+): ModelDefinition {
   const seeded = new SeededRandom(random.integer(0, 2 ** 31));
-  const options = { hasCalls: false, levels: LEVELS };
+  const others = hasOthers ? { other: OTHER_WORKFLOW } : {};
+  const options = { hasCalls: true, levels: LEVELS, ...others };
   const drawn = new RandomDefinition(seeded, random.pick(STEPS_MAX), options).draw();
-  const definition = { ...drawn, tasks: withTasks(random, drawn.tasks) };
+  const whole = { ...drawn, tasks: withTasks(random, drawn.tasks) };
+  if (!mayFail) return JSON.parse(JSON.stringify(whole, withoutPermissive)) as ModelDefinition;
+  const definition = whole;
   // The naive interpreter knows one status of a step that did not succeed, and there are three.
   const hasPermissive = JSON.stringify(definition).includes('"permissive":true');
   if (!hasPermissive) return definition;
   const text = JSON.stringify(definition).replaceAll('.status}', '.output}');
   return JSON.parse(text) as ModelDefinition;
+}
+
+function withoutPermissive(name: string, value: unknown): unknown {
+  return name === 'permissive' ? undefined : value;
 }
 
 export function drawRunInput(
@@ -61,6 +123,7 @@ export function drawRunInput(
       runMs: random.chance(0.4) ? TOGETHER_MS : Math.round(random.logarithmic(1, 4000)),
       end: drawEnd(random),
       gives: randomOutput(seeded),
+      inBlob: random.chance(BLOB_RATE),
     },
   ]);
   return { n, k: randomOutput(seeded), todo: Object.fromEntries(todo) as Todo };
@@ -86,6 +149,13 @@ function withTasks(random: RandomStream, steps: readonly ModelStep[]): ModelStep
         const type = random.pick(TASK_TYPES);
         return { ...inner, inputParameters: { ...told(step), ...inputParameters, type } };
       }
+      case 'HTTP':
+        return { ...inner, inputParameters: { ...told(step), ...inner.inputParameters } };
+      case 'CALLBACK':
+        return {
+          ...inner,
+          callback: { url: random.pick(RECEIVER_URLS), wait: random.chance(0.4) },
+        };
       case 'FORK_JOIN_DYNAMIC':
         return withBranches(random, inner);
       default:
@@ -97,7 +167,7 @@ function withTasks(random: RandomStream, steps: readonly ModelStep[]): ModelStep
 /** What a task is told to do; a dynamic fork tells each of its branches. */
 function told({ taskReferenceName }: ModelStep, branch = ''): Record<string, unknown> {
   const todo = `workflow.input.todo.${taskReferenceName}${branch}`;
-  const names = ['runMs', 'end', 'gives'] as const;
+  const names = ['runMs', 'end', 'gives', 'inBlob'] as const;
   const values = names.map((name) => [name, `\${${todo}.${name}}`]);
   return { n: '${workflow.input.n}', ...Object.fromEntries(values) };
 }
@@ -106,16 +176,19 @@ function told({ taskReferenceName }: ModelStep, branch = ''): Record<string, unk
 const BRANCHES_MAX = 5;
 
 function withBranches(random: RandomStream, fork: ModelStep): ModelStep {
-  const { inputParameters: { forkTaskInputs: items, tasks, inputs } = {} } = fork;
+  const { inputParameters: { forkTaskInputs: items, forkTaskWorkflow, tasks, inputs } = {} } = fork;
   if (items !== undefined) {
     // A number is no list, and fails the run.
     const forkTaskInputs = Array.isArray(items)
       ? items.map((item, index) => ({ ...told(fork, `_${index}`), item }))
       : '${workflow.input.n}';
+    if (forkTaskWorkflow !== undefined) {
+      return { ...fork, inputParameters: { forkTaskInputs, forkTaskWorkflow } };
+    }
     return { ...fork, inputParameters: { forkTaskInputs, forkTaskName: random.pick(TASK_TYPES) } };
   }
   const named = (tasks as readonly ModelStep[]).map((each) => {
-    return { ...each, name: random.pick(TASK_TYPES) };
+    return each.type === 'SUB_WORKFLOW' ? each : { ...each, name: random.pick(TASK_TYPES) };
   });
   const given = named.map(({ taskReferenceName: reference }, index) => {
     const own = (inputs as Record<string, object>)[reference];
@@ -185,5 +258,5 @@ function tasksOf({ type = 'SIMPLE', taskReferenceName }: ModelStep): string[] {
   if (type === 'FORK_JOIN_DYNAMIC') {
     return Array.from({ length: BRANCHES_MAX }, (_, index) => `${taskReferenceName}_${index}`);
   }
-  return type === 'SIMPLE' || type === 'DYNAMIC' ? [taskReferenceName] : [];
+  return ['SIMPLE', 'DYNAMIC', 'HTTP'].includes(type) ? [taskReferenceName] : [];
 }

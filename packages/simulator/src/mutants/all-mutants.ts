@@ -7,6 +7,7 @@ import { LEASE_MUTANTS } from './lease-mutants.ts';
 import { LOG_MUTANTS } from './log-mutants.ts';
 import { MATCHING_MUTANTS } from './matching-mutants.ts';
 import type { Mutant } from './mutant.ts';
+import { OPERATION_MUTANTS } from './operation-mutants.ts';
 import { PROJECTION_MUTANTS } from './projection-mutants.ts';
 import { RUN_MUTANTS } from './run-mutants.ts';
 import { SCHEDULE_MUTANTS } from './schedule-mutants.ts';
@@ -27,6 +28,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...RUN_MUTANTS,
   ...CHILD_MUTANTS,
   ...SCHEDULE_MUTANTS,
+  ...OPERATION_MUTANTS,
   ...BLIND_MUTANTS,
 ];
 

@@ -1,4 +1,4 @@
-import { drawRuns, drawSchedules, type WorldPlan } from './world-plan.ts';
+import { drawSchedules, type WorldPlan, withRuns } from './world-plan.ts';
 
 /** What is left out of a plan, to find the smallest plan that still fails. */
 export interface Overrides {
@@ -20,14 +20,14 @@ export function withOverrides(plan: WorldPlan, overrides: Overrides): WorldPlan 
   const { faults, workers = plan.workers, clients = plan.clients, until, calm } = overrides;
   const { runs, schedules } = overrides;
   const quiet = { lossRate: 0, duplicateRate: 0, cutRate: 0 };
+  const whole = runs === true ? withRuns(plan) : plan;
   return {
-    ...plan,
+    ...whole,
     workers,
     rogues: Math.min(plan.rogues, workers),
     clients,
     durationMs: until ?? plan.durationMs,
     network: calm === true ? { ...plan.network, ...quiet } : plan.network,
-    runs: runs === true ? drawRuns(plan.seed) : plan.runs,
     schedules: schedules === true ? drawSchedules(plan.seed) : plan.schedules,
     faults: faults === undefined ? plan.faults : faults.map((place) => plan.faults[place]),
   };

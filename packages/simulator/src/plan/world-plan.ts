@@ -69,6 +69,9 @@ const RUNS_RATE = 0.25;
 /** Share of worlds that have schedules. The reference model does not know them either. */
 const SCHEDULES_RATE = 0.25;
 
+/** Values of runs have at most half as many bytes. */
+const RUN_CHUNK_BYTES = 2 ** 19;
+
 /** Longer than any world lasts: in some worlds no room is ever reserved. */
 export const NO_RESERVATIONS_MS = 86_400_000;
 
@@ -79,8 +82,9 @@ export function drawPlan(seed: number): WorldPlan {
   const clients = random.integer(1, 20);
   const requestsPerSecond = random.logarithmic(0.3, 10);
   const isCalm = random.chance(0.15);
+  const hasRuns = new RandomStream(seed, 'has runs').chance(RUNS_RATE);
   const rate = (most: number) => (isCalm || random.chance(0.4) ? 0 : random.next() * most);
-  return {
+  const plan: WorldPlan = {
     seed,
     durationMs,
     workers,
@@ -106,14 +110,21 @@ export function drawPlan(seed: number): WorldPlan {
     segmentBytes: random.pick([4096, 16_384, 262_144]),
     snapshotEveryBytes: random.pick([3000, 20_000, 200_000]),
     faults: isCalm ? [] : drawAllFaults(random, { seed, durationMs }),
-    runs: new RandomStream(seed, 'has runs').chance(RUNS_RATE) ? drawRuns(seed) : undefined,
+    runs: undefined,
     schedules: new RandomStream(seed, 'has schedules').chance(SCHEDULES_RATE)
       ? drawSchedules(seed)
       : undefined,
   };
+  return hasRuns ? withRuns(plan) : plan;
 }
 
-export function drawRuns(seed: number): RunPlan {
+/** The same world with runs of workflows. Every value that a run may have fits into a chunk. */
+export function withRuns(plan: WorldPlan): WorldPlan {
+  const limits = { ...plan.limits, arenaChunkBytes: RUN_CHUNK_BYTES };
+  return { ...plan, limits, runs: drawRuns(plan.seed) };
+}
+
+function drawRuns(seed: number): RunPlan {
   const random = new RandomStream(seed, 'runs');
   const requestEveryMs = random.logarithmic(500, 10_000);
   const unitsMax = random.pick([1, 10, 1000]);

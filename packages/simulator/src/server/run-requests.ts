@@ -17,7 +17,7 @@ interface Parts {
 }
 
 /** Requests of these worlds do not read rows: a run that left memory is not found. */
-const NO_ROWS = { run: async () => null } as never;
+const NO_ROWS = { run: async () => null, runReadmission: async () => undefined } as never;
 
 /** The operator that audit records name. */
 const BY: Author = {
@@ -60,8 +60,31 @@ export class RunRequests {
       const { hasEnded, json } = await this.operations.cancel(DEFAULT_NAMESPACE, id, BY);
       return { status: hasEnded ? 200 : 202, body: json };
     }
+    if (id !== undefined) return this.operate(path, body);
     const items = await this.operations.start(DEFAULT_NAMESPACE, body);
     return { status: 201, body: JSON.stringify({ items }) };
+  }
+
+  /** Pauses, resumes or revives a run, or ends one of its steps. */
+  private async operate(path: string, body: unknown): Promise<Answer> {
+    const { operations } = this;
+    const [, , , id, operation, step, end] = path.split('/');
+    const given = (body ?? {}) as { readonly fromStep?: string; readonly input?: unknown };
+    if (operation === 'steps') {
+      const how = { operation: end as 'complete', value: given, message: '', by: BY };
+      const { json } = await operations.endStep(DEFAULT_NAMESPACE, { id, step }, how);
+      return { status: 200, body: json };
+    }
+    const isPause = operation === 'pause';
+    const { json } =
+      isPause || operation === 'resume'
+        ? await operations.pause(DEFAULT_NAMESPACE, id, { isPause, by: BY })
+        : await operations.revive(DEFAULT_NAMESPACE, id, {
+            ...given,
+            operation: operation as 'retry',
+            by: BY,
+          });
+    return { status: 200, body: json };
   }
 
   private async put(name: string, version: number, definition: unknown): Promise<Answer> {

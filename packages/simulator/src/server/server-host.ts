@@ -38,6 +38,7 @@ import { isCausedByDisk, rootOf } from './end-causes.ts';
 import type { HostDisk } from './host-disk.ts';
 import { partitionOptionsOf, sdkWindowMs, timersOf } from './host-options.ts';
 import { carryOut, hasSeenState, requestsOf } from './requests.ts';
+import { SIM_BLOBS } from './sim-blobs.ts';
 import { type Receivers, simCourier } from './sim-courier.ts';
 import { SimScripts } from './sim-scripts.ts';
 import { type LogWatch, WatchedLog } from './watched-log.ts';
@@ -91,16 +92,9 @@ interface Projection {
 
 /**
  * Files that a server keeps besides its log. The simulator does not check the lines that handlers
- * log, and no task in these worlds has a payload that is too big for a request.
+ * log.
  */
-const NO_FILES = {
-  logs: { append: () => Promise.resolve() },
-  blobs: {
-    hold: async (_: string, hashes: Iterable<string>) => {
-      return { missing: new Set(hashes), release: () => undefined };
-    },
-  },
-};
+const FILES = { logs: { append: () => Promise.resolve() }, blobs: SIM_BLOBS };
 
 /** A machine that runs the server, and restarts it when it ends. */
 export class ServerHost {
@@ -303,7 +297,7 @@ export class ServerHost {
     const now = { clock: () => clock.now(), random: this.random.next };
     const times = { ...now, monotonic: process.monotonic };
     const shared = { engine, admission, streams, rates, newSessionId: () => this.newSessionId() };
-    gateway = new Gateway({ ...NO_FILES, ...times, ...shared });
+    gateway = new Gateway({ ...FILES, ...times, ...shared });
     const requests = requestsOf({ engine, admission, gateway, clock: now.clock });
     scripts = await SimScripts.begin(engine, process, this.random);
     courier = simCourier({ engine, gateway, process, ...now, receivers });

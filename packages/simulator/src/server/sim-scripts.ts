@@ -4,6 +4,7 @@ import { SeededRandom } from '@sluice/core/testing/world/seeded-random';
 import type { Engine } from '@sluice/engine';
 import type { RandomStream } from '../kernel/random.ts';
 import type { SimProcess } from '../kernel/sim-process.ts';
+import { lookInto } from './sim-blobs.ts';
 
 /** Share of scripts whose result comes twice, the second time with another value. */
 const TWICE_RATE = 0.15;
@@ -37,8 +38,14 @@ export class SimScripts {
     }
   }
 
-  private answer({ run, step, evaluation, source }: EvaluationRequest): void {
+  private answer({ language, input, source, ...asked }: EvaluationRequest): void {
     const { random } = this;
+    const { run, step, evaluation } = asked;
+    if (language === 'extract') {
+      const result = { run, step, evaluation, values: lookInto(input) };
+      this.process.after(random.logarithmic(1, 500), () => this.report(result));
+      return;
+    }
     const isCondition = source === 'true';
     const seeded = new SeededRandom(random.integer(0, 2 ** 31));
     const value = isCondition ? random.chance(GO_ON_RATE) : randomOutput(seeded);

@@ -32,12 +32,12 @@ export class SdkWorker implements SimWorker {
   private readonly isFlawless: boolean;
   private session: WorkerSession | undefined;
 
-  /** A worker that is created with an offer never fails. */
-  constructor(parts: WorkerParts, name: string, offer?: WorkerOffer) {
+  /** A worker that is created with an offer never fails, unless that is asked for. */
+  constructor(parts: WorkerParts, name: string, offer?: WorkerOffer, { fails = false } = {}) {
     this.parts = parts;
     this.random = parts.simulation.random(name);
     this.offer = offer ?? drawOffer(this.random);
-    this.isFlawless = offer !== undefined;
+    this.isFlawless = offer !== undefined && !fails;
     this.host = new WorkerProcess(parts.simulation, name, () => this.start());
   }
 

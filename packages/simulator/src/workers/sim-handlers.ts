@@ -3,6 +3,7 @@ import type { Ending, Progress } from '@sluice/sdk/logic';
 import type { TaskInput } from '../clients/draw-task.ts';
 import type { RandomStream } from '../kernel/random.ts';
 import type { SimProcess } from '../kernel/sim-process.ts';
+import { blobWith } from '../server/sim-blobs.ts';
 
 export interface HandlerParts {
   readonly process: SimProcess;
@@ -75,9 +76,11 @@ export class SimHandlers {
   }
 }
 
-function endingOf(end: TaskInput['end'], { n, gives = { n } }: TaskInput): Ending {
+function endingOf(end: TaskInput['end'], { n, gives = { n }, inBlob }: TaskInput): Ending {
+  const outputBlob = inBlob === true ? blobWith(gives) : undefined;
   switch (end) {
     case 'succeeded':
+      if (outputBlob !== undefined) return { kind: 'succeeded', outputBlob };
       return { kind: 'succeeded', output: JSON.stringify(gives) };
     case 'later':
       return { kind: 'later' };

@@ -249,6 +249,21 @@ test('what cannot go on is refused', () => {
   expect(runs.run(run).state).toBe('failed');
 });
 
+test('a rerun from a step of a case that was not taken is refused', () => {
+  const choice = {
+    taskReferenceName: 'choice',
+    type: 'SWITCH',
+    expression: 'k',
+    inputParameters: { k: 'other' },
+    decisionCases: { x: [step('inside')] },
+    defaultCase: [],
+  };
+  const run = start([choice]);
+
+  expect(runs.run(run).state).toBe('succeeded');
+  expect(runs.revive(run, 'rerun', 'inside').rejection).toBe('step_not_found');
+});
+
 test('a run that succeeded has nothing to retry, and a fork takes no input', () => {
   const fork = { taskReferenceName: 'fork', type: 'FORK_JOIN', forkTasks: [[step('a')]] };
   const run = start([fork, { taskReferenceName: 'join', type: 'JOIN' }]);

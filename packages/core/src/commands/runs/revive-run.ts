@@ -5,8 +5,16 @@ import type { Decision } from '../../decision/decision.ts';
 import { findStep, outermost } from '../../decision/runs/run-place.ts';
 import { kindOf } from '../../expressions/json-bytes.ts';
 import { findRun, isAwaited } from '../../state/find-run.ts';
+import { exceedsRuns } from '../../state/quotas.ts';
+import type { ReadonlyState } from '../../state/state.ts';
 import type { StepKind } from '../../workflow/program.ts';
-import { isRunOver, RUN_REASONS, RUN_SUCCEEDED } from '../../workflow/run-state.ts';
+import {
+  isRunOver,
+  RUN_REASONS,
+  RUN_SUCCEEDED,
+  STEP_DUE,
+  STEP_PENDING,
+} from '../../workflow/run-state.ts';
 import { type Visit, visitStep } from './end-steps.ts';
 import { ResetPlan } from './reset-plan.ts';
 
@@ -35,7 +43,8 @@ export interface ReviveRunReply {
     | 'step_not_found'
     | 'input_not_used'
     | 'input_not_object'
-    | 'too_many_tasks';
+    | 'too_many_tasks'
+    | 'quota_exceeded';
   readonly slot: Slot;
 }
 
@@ -61,7 +70,7 @@ export function decideReviveRun(decision: Decision, command: ReviveRun): ReviveR
   if (operation === 'rerun') {
     const whole = outermost(state.runs, slot, program);
     const step = findStep(state, whole, command.reference, runWork.branches);
-    if (step === NO_SLOT) return { rejection: 'step_not_found', slot };
+    if (step === NO_SLOT || !hasBegun(state, step)) return { rejection: 'step_not_found', slot };
     plan.start(step);
     plan.first = step;
     const { kind } = visitStep(visit, step).node;
@@ -72,11 +81,18 @@ export function decideReviveRun(decision: Decision, command: ReviveRun): ReviveR
   if (operation === 'retry' && table.hasFailure[slot] === 1 && plan.isEmpty) {
     return { rejection: 'run_finished', slot };
   }
+  if (exceedsRuns(state, namespace, 1)) return { rejection: 'quota_exceeded', slot };
   const { operation: how, input } = command;
   if (!revive(visit, plan, { isRestart: how === 'restart', input }))
     return { rejection: 'too_many_tasks', slot };
   audit(decision, by, { namespace, action: ACTIONS[operation] });
   return { slot };
+}
+
+/** A step that the run has not reached, as in a case that it did not take, cannot begin again. */
+function hasBegun({ runs: { steps } }: ReadonlyState, step: number): boolean {
+  const isAhead = steps.state[step] === STEP_PENDING || steps.state[step] === STEP_DUE;
+  return !isAhead || steps.inner[step] !== 0;
 }
 
 /** Kinds of steps that take no input, or make it themselves. */

@@ -8,7 +8,7 @@ import { mergeObjects } from '../../expressions/merge-objects.ts';
 import { CheckBudget } from '../../schema/check-value.ts';
 import { inputProblems } from '../../schema/run-schemas.ts';
 import type { SchemaProblem } from '../../schema/schema-form.ts';
-import { exceededQuota, type QuotaName } from '../../state/quotas.ts';
+import { exceededQuota, exceedsRuns, type QuotaName } from '../../state/quotas.ts';
 import type { StoredProgram } from '../../state/runs/programs.ts';
 import { type PayloadRange, pointAt } from '../../structures/payload-range.ts';
 import { type Tags, tagsText } from '../../task/task-labels.ts';
@@ -168,7 +168,9 @@ function whyRefused(
     return { rejection: 'too_many_callbacks' };
   }
   const added = { payloadBytes: bytes, dedupeKeys: keys, tasks: fresh.length };
-  const quota = exceededQuota(state, command.namespace, added);
+  const quota =
+    exceededQuota(state, command.namespace, added) ??
+    (exceedsRuns(state, command.namespace, fresh.length) ? 'runsMax' : undefined);
   return quota === undefined ? undefined : { rejection: 'quota_exceeded', quota };
 }
 

@@ -117,6 +117,7 @@ test('a backfill is for times that are over, and waits for room in the quota', (
     shapesMax: 10,
     sessionsMax: 10,
     schedulesMax: 10,
+    runsMax: 10,
   };
   setUp({ quotas });
   const session = schedules.work();
@@ -158,6 +159,7 @@ test('schedules count in the quota of bytes, and a smaller one always fits', () 
     shapesMax: 10,
     sessionsMax: 10,
     schedulesMax: 10,
+    runsMax: 10,
   };
   setUp({ quotas });
   const large = JSON.stringify('x'.repeat(800));

@@ -3,6 +3,7 @@ import { runIdText } from '../../base/run-id.ts';
 import type { Decision } from '../../decision/decision.ts';
 import { VALUE_BYTES_MAX, ValueError } from '../../expressions/json-writer.ts';
 import { inputProblems, problemsText } from '../../schema/run-schemas.ts';
+import { exceedsRuns } from '../../state/quotas.ts';
 import type { StoredProgram } from '../../state/runs/programs.ts';
 import type { PayloadRange } from '../../structures/payload-range.ts';
 import { wrongFields } from '../../workflow/child-fields.ts';
@@ -143,6 +144,8 @@ export function hasRoom({ decision }: Visit, found: Found, input: PayloadRange):
   const { state } = decision;
   const { tasks, runs, limits, heldBytes } = state;
   const { added } = found;
+  const { namespace } = added ?? found.program;
+  if (exceedsRuns(state, namespace, 1)) return false;
   if (added !== undefined && !hasRoomForDefinitions(state, [added.text])) return false;
   const program = compiled(decision, found);
   const bytes = input.end - input.start;
@@ -169,7 +172,8 @@ export function hasRoom({ decision }: Visit, found: Found, input: PayloadRange):
  * wait for each other for ever.
  */
 const WAIT_FOR_ROOM_MS = 10 * 60_000;
-export const NO_ROOM = `memory had no room for its run for ${WAIT_FOR_ROOM_MS / 60_000} minutes`;
+const MINUTES = WAIT_FOR_ROOM_MS / 60_000;
+export const NO_ROOM = `memory or quotas.runsMax had no room for its run for ${MINUTES} minutes`;
 
 /** Whether the run has waited for room for too long. */
 export function hasWaited({ decision, run }: Visit): boolean {

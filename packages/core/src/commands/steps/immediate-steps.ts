@@ -1,6 +1,6 @@
 import { slotOf } from '../../decision/runs/run-place.ts';
 import { kindOf, wholeValue } from '../../expressions/json-bytes.ts';
-import { jsonText, ValueError } from '../../expressions/json-writer.ts';
+import { jsonText, VALUE_BYTES_MAX, ValueError } from '../../expressions/json-writer.ts';
 import { mergeObjects } from '../../expressions/merge-objects.ts';
 import { outputProblems, problemsText } from '../../schema/run-schemas.ts';
 import type { PayloadRange } from '../../structures/payload-range.ts';
@@ -65,6 +65,11 @@ export function terminate(at: StepVisit): void {
   const status = String(input.terminationStatus ?? 'COMPLETED');
   const outcome = TERMINATIONS[status] ?? RUN_FAILED;
   const result = jsonBytes(decision, input.workflowOutput ?? null);
+  // Numbers may get longer when they are written again.
+  if (result.end > VALUE_BYTES_MAX) {
+    const what = `its workflowOutput has more than ${VALUE_BYTES_MAX} bytes`;
+    throw new ValueError('value_too_large', what);
+  }
   if (outcome === RUN_SUCCEEDED) checkOutput(at, result);
   endStep(at, { state: STEP_SUCCEEDED, output, nexts: [] });
   const reason = 'terminated' as const;

@@ -6,11 +6,14 @@ import { endTask } from '../../decision/lease-ends.ts';
 import { findStep, outermost } from '../../decision/runs/run-place.ts';
 import { tellToStop } from '../../decision/stop-attempts.ts';
 import { findRun, isAwaited } from '../../state/find-run.ts';
+import { framesOf } from '../../state/runs/run-frames.ts';
+import type { ReadonlyState } from '../../state/state.ts';
 import { ENDED_OUTSIDE_REASON, FAILED, SUCCEEDED } from '../../task/task-state.ts';
 import type { StepKind } from '../../workflow/program.ts';
 import {
   hasStepFailed,
   isRunOver,
+  isStepOver,
   RUN_PAUSED,
   RUN_RUNNING,
   runReason,
@@ -49,6 +52,12 @@ export interface OperateStep extends Timed, Authored {
   readonly payload: Uint8Array;
   /** What is said of a failure. */
   readonly message: string;
+  /**
+   * Idempotency key of the call, a whole number; 0 or absent without one. A repeat of the call that
+   * ended the step is accepted and changes nothing, also when a loop has begun the
+   * step again.
+   */
+  readonly key?: number;
 }
 
 export interface OperateStepReply {
@@ -70,6 +79,7 @@ export function decideOperateStep(decision: Decision, command: OperateStep): Ope
   const program = runWork.programs.of(state.programs.at(runs.table.program[slot]));
   const step = findStep(state, outermost(runs, slot, program), reference, runWork.branches);
   if (step === NO_SLOT) return { rejection: 'step_not_found', slot };
+  if (isRepeated(decision, { run: slot, step, key: command.key ?? 0 })) return { slot };
   const isGoingOn = [RUN_RUNNING, RUN_PAUSED].includes(runs.table.state[slot]);
   const visit = { decision, run: slot, program };
   if (!isGoingOn) return endInEndedRun(visit, step, command);
@@ -84,6 +94,34 @@ export function decideOperateStep(decision: Decision, command: OperateStep): Ope
   else endTaskOf(at, command);
   audit(decision, by, { namespace, action: ACTIONS[command.operation] });
   return { slot };
+}
+
+interface KeyedCall {
+  readonly run: Slot;
+  readonly step: number;
+  readonly key: number;
+}
+
+/** Whether this call has ended the step before, in this iteration of its loop or in another one. */
+function isRepeated({ state }: Decision, { run, step, key }: KeyedCall): boolean {
+  if (key === 0) return false;
+  const { steps } = state.runs;
+  if (keyOf(state, step) === key) return true;
+  const isInLoop = steps.owner[step] !== 0;
+  if (!isInLoop) return false;
+  return framesOf(state, run).some(({ base, size }) => {
+    for (let slot = base; slot < base + size; slot++) {
+      if (steps.node[slot] === steps.node[step] && keyOf(state, slot) === key) return true;
+    }
+    return false;
+  });
+}
+
+/** The key of the call that ended a step; something else for other steps. */
+function keyOf({ runs: { steps }, tasks }: ReadonlyState, step: number): number {
+  const task = steps.link[step] - 1;
+  if (task >= 0) return tasks.endKey[task];
+  return isStepOver(steps.state[step]) ? steps.until[step] : 0;
 }
 
 /**
@@ -157,7 +195,18 @@ function endInEndedRun(visit: Visit, step: number, command: OperateStep): Operat
   return { slot };
 }
 
-function endWaiting(at: StepVisit, { operation, payload, message, reference }: OperateStep): void {
+function endWaiting(at: StepVisit, command: OperateStep): void {
+  endAsTold(at, command);
+  if ((command.key ?? 0) === 0) return;
+  const { decision, run, step } = at;
+  const event = decision.events.stepKeyKept;
+  event.slot = step as Slot;
+  event.task = decision.state.runs.table.number[run] as TaskNumber;
+  event.key = command.key ?? 0;
+  decision.emit(event);
+}
+
+function endAsTold(at: StepVisit, { operation, payload, message, reference }: OperateStep): void {
   const { decision, node } = at;
   if (operation === 'fail') {
     const said = message === '' ? `step "${reference}" was failed by a call` : message;
@@ -175,12 +224,16 @@ function endWaiting(at: StepVisit, { operation, payload, message, reference }: O
 }
 
 /** The worker of its task is told to stop. The end of the task ends the step. */
-function endTaskOf({ decision, step }: StepVisit, { operation, payload }: OperateStep): void {
+function endTaskOf(
+  { decision, step }: StepVisit,
+  { operation, payload, key = 0 }: OperateStep,
+): void {
   const task = (decision.state.runs.steps.link[step] - 1) as Slot;
   tellToStop(decision, task, { reason: ENDED_OUTSIDE_REASON, graceMs: 0 });
   endTask(decision, task, {
     state: operation === 'complete' ? SUCCEEDED : FAILED,
     reason: ENDED_OUTSIDE_REASON,
+    key,
     payload: { bytes: payload, start: 0, end: payload.length },
   });
 }

@@ -32,6 +32,8 @@ export interface RunsReader {
   readonly timers: TimingWheel;
   readonly stepTimers: TimingWheel;
   readonly branches: BranchLists;
+  /** Runs of a namespace that have not ended. */
+  openIn(namespace: string): number;
 }
 
 /**
@@ -55,6 +57,8 @@ export class Runs implements RunsReader {
   readonly branches = new BranchLists();
   endedSteps = 0;
   promised = 0;
+  /** By namespace. It follows from the table, so it is neither saved nor hashed. */
+  private readonly open = new Map<string, number>();
 
   constructor(tasksMax: number) {
     this.table = new RunTable(tasksMax);
@@ -74,6 +78,17 @@ export class Runs implements RunsReader {
   promise(run: Slot, by: number): void {
     this.table.promised[run] += by;
     this.promised += by;
+  }
+
+  openIn(namespace: string): number {
+    return this.open.get(namespace) ?? 0;
+  }
+
+  /** A run of the namespace has begun, or with -1 ended. */
+  countOpen(namespace: string, by: 1 | -1): void {
+    const count = this.openIn(namespace) + by;
+    if (count === 0) this.open.delete(namespace);
+    else this.open.set(namespace, count);
   }
 
   /** Puts the run into the line or takes it out, as its steps demand (runs.in-line). */

@@ -62,7 +62,7 @@ export class StepTable extends ColumnTable {
   /** Number of its newest evaluation, and 1 while its result is awaited. */
   readonly evaluation = new Uint32Array(this.capacity);
   readonly isEvaluating = new Uint8Array(this.capacity);
-  /** When a WAIT is over; meaningful while it has a timer. */
+  /** When a WAIT is over, while it has a timer; once a call with a key ended it, that key. */
   readonly until = new Float64Array(this.capacity);
   /** Number and start of the run that it started; 0 without one. */
   readonly child = new Float64Array(this.capacity);

@@ -96,6 +96,7 @@ export class ModelFollower {
       case 'pause_runs':
       case 'operate_step':
       case 'revive_run':
+      case 'readmit_run':
       case 'scripts_evaluated':
         // Runs have their own model (`run-model.ts`).
         return;

@@ -1,4 +1,6 @@
 import type { RecordDelivery } from '../../commands/callbacks/record-delivery.ts';
+import type { ReadmitRun } from '../../commands/runs/readmit-run.ts';
+import type { OperateStep } from '../../commands/steps/operate-step.ts';
 import type { TestPartition } from '../test-partition.ts';
 import { TestRuns } from './test-runs.ts';
 
@@ -71,7 +73,35 @@ export function rerunRun(partition: TestPartition): void {
     const tried = { delivery, failure: 0, status: 200, durationMs: 1, seed: 1 };
     partition.operate<RecordDelivery>({ type: 'record_delivery', ...tried });
   }
+  endWithKey(partition, runs);
+  readmitRun(partition, runs);
   partition.operate({ type: 'delete_workflow', name: 'again', version: 1 });
+}
+
+/** A call with a key ends a step. */
+function endWithKey(partition: TestPartition, runs: TestRuns): void {
+  runs.register('asks', { tasks: [{ taskReferenceName: 'ask', type: 'HUMAN' }] });
+  const id = runs.id(runs.begin('asks'));
+  const said = { operation: 'complete', payload: new Uint8Array(0), message: '' } as const;
+  partition.operate<OperateStep>({ type: 'operate_step', id, reference: 'ask', ...said, key: 5 });
+}
+
+/** A run that left memory begins anew. */
+function readmitRun(partition: TestPartition, runs: TestRuns): void {
+  runs.register('gone', { tasks: [{ taskReferenceName: 'nothing', type: 'NOOP' }] });
+  const id = runs.id(runs.begin('gone'));
+  // Ended runs leave memory when there are too many of them.
+  for (let n = 0; n < 20; n++) runs.begin('gone');
+  partition.operate<ReadmitRun>({
+    type: 'readmit_run',
+    id,
+    workflow: 'gone',
+    version: 1,
+    priority: 5,
+    correlation: '',
+    tags: '',
+    input: new Uint8Array(0),
+  });
 }
 
 /** Every value that is asked of a blob is 2. */

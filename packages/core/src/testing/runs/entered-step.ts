@@ -1,7 +1,6 @@
-import type { ModelDefinition } from './model-steps.ts';
 import type { RunModel } from './run-model.ts';
 
-type StepState =
+export type StepState =
   | 'running'
   | 'succeeded'
   | 'completed_with_errors'
@@ -51,23 +50,3 @@ export interface Where {
 }
 
 export const OUTSIDE: Where = { loops: [], iterations: [] };
-
-interface Resetting {
-  readonly isBranch: (key: string) => boolean;
-  readonly childOf: (definition: ModelDefinition, input: unknown) => RunModel;
-}
-
-/** What did not succeed begins again. The step `kept` waits for the run that it has. */
-export function resetEntered(all: Map<string, Entered>, kept: string, how: Resetting): void {
-  for (const [key, entered] of all) {
-    if (entered.state !== 'failed' && entered.state !== 'cancelled') continue;
-    const isLoop = entered.state === 'cancelled' && (entered.iteration ?? 0) > 0;
-    if (isLoop || key === kept || how.isBranch(key)) entered.state = 'running';
-    else all.delete(key);
-    entered.isEvaluating = false;
-    // A branch that runs a workflow starts another run of it.
-    if (entered.child && key !== kept) {
-      entered.child = how.childOf(entered.child.definition, entered.input);
-    }
-  }
-}

@@ -1,5 +1,6 @@
 import type { Entered, Where } from './entered-step.ts';
-import { forkOf, type ModelStep } from './model-steps.ts';
+import { isDynamicFork } from './model-branches.ts';
+import { flatten, forkOf, type ModelStep } from './model-steps.ts';
 import type { ModelValues } from './model-values.ts';
 
 /** Whether the step is an EXCLUSIVE_JOIN that waits for the branches of the fork before it. */
@@ -55,4 +56,45 @@ export function passJoin(values: ModelValues, { join, entered, suffix }: JoinEnt
   entered.output = Object.fromEntries(
     members.map(({ name, key }) => [name, values.outputOf(key) ?? null]),
   );
+}
+
+interface JoinPlace {
+  readonly fork: ModelStep;
+  readonly join: ModelStep;
+  readonly suffix: string;
+}
+
+/** Whether every member of the join is over, or what it is in; one is enough for some joins. */
+export function isJoined(values: ModelValues, { fork, join, suffix }: JoinPlace): boolean {
+  const branches = fork.forkTasks ?? [];
+  const names = join.joinOn ?? [];
+  if (isDynamicFork(fork)) {
+    const { branches: begun = [] } = values.entered.get(fork.taskReferenceName + suffix) ?? {};
+    return begun.every((name) => values.entered.get(name + suffix)?.state !== 'running');
+  }
+  const ask = join.type === 'JOIN' ? 'every' : 'some';
+  if (names.length === 0) {
+    return branches[ask]((branch) => isOver(values, branch, suffix));
+  }
+  return names[ask]((name) => {
+    const { branch, index } = placeInBranch(branches, name);
+    const isFork = String(branch[index].type).startsWith('FORK_JOIN');
+    return isOver(values, branch.slice(0, index + (isFork ? 2 : 1)), suffix);
+  });
+}
+
+/** The branch that a member of a join is in, and the place of the step around it there. */
+export function placeInBranch(branches: readonly (readonly ModelStep[])[], name: string) {
+  const has = (step: ModelStep) => flatten([step]).some((s) => s.taskReferenceName === name);
+  const branch = branches.find((each) => each.some(has)) ?? [];
+  return { branch, index: branch.findIndex(has) };
+}
+
+/** Whether these steps are over, with the cases that they took. */
+function isOver(values: ModelValues, steps: readonly ModelStep[], suffix: string): boolean {
+  return steps.every((step) => {
+    const entered = values.entered.get(step.taskReferenceName + suffix);
+    if (entered === undefined || entered.state === 'running') return false;
+    return step.type !== 'SWITCH' || isOver(values, values.caseOf(step, suffix), suffix);
+  });
 }

@@ -18,7 +18,7 @@ export interface ModelStep {
   readonly loopOver?: readonly ModelStep[];
   readonly loopCondition?: string;
   readonly items?: unknown;
-  readonly callback?: { readonly url: string };
+  readonly callback?: { readonly url: string; readonly wait?: boolean };
   readonly subWorkflowParam?: { readonly workflowDefinition: ModelDefinition };
   readonly decisionCases?: Readonly<Record<string, readonly ModelStep[]>>;
   readonly defaultCase?: readonly ModelStep[];

@@ -51,6 +51,14 @@ export class ModelValues {
     return output;
   }
 
+  /** The case that a SWITCH took. */
+  caseOf(step: ModelStep, suffix: string): readonly ModelStep[] {
+    const { output } = this.entered.get(step.taskReferenceName + suffix) as Entered;
+    if (output === undefined) return step.defaultCase ?? [];
+    const { selectedCase } = output as { selectedCase: string };
+    return step.decisionCases?.[selectedCase] ?? step.defaultCase ?? [];
+  }
+
   /** The loops around a step and their iterations. */
   whereOf(step: ModelStep, suffix: string): Where {
     const loops = loopsAround(this.definition, step.taskReferenceName);

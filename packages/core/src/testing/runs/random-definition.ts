@@ -346,17 +346,18 @@ export class RandomDefinition {
   }
 }
 
-/** An output of a task: small, with what expressions ask for. */
+/** Outputs of tasks: small, with what expressions ask for. */
+export const RANDOM_OUTPUTS: readonly unknown[] = [
+  {},
+  { k: 'x' },
+  { k: 1 },
+  { k: 'quote " and \\ and é' },
+  { k: null, list: [] },
+  { list: [{ q: 1 }, { r: 2 }, { q: [3] }] },
+  7,
+  null,
+];
+
 export function randomOutput(random: SeededRandom): unknown {
-  const outputs = [
-    {},
-    { k: 'x' },
-    { k: 1 },
-    { k: 'quote " and \\ and é' },
-    { k: null, list: [] },
-    { list: [{ q: 1 }, { r: 2 }, { q: [3] }] },
-    7,
-    null,
-  ];
-  return outputs[random.between(0, outputs.length - 1)];
+  return RANDOM_OUTPUTS[random.between(0, RANDOM_OUTPUTS.length - 1)];
 }

@@ -1,13 +1,6 @@
-import {
-  type Entered,
-  type ModelEnd,
-  OUTSIDE,
-  resetEntered,
-  type Where,
-  without,
-} from './entered-step.ts';
+import { type Entered, type ModelEnd, OUTSIDE, type Where, without } from './entered-step.ts';
 import { BRANCH_DEFINITION, branchesOf, isDynamicFork, runsWorkflow } from './model-branches.ts';
-import { isExclusive, passJoin, takeFirst } from './model-joins.ts';
+import { isExclusive, isJoined, passJoin, takeFirst } from './model-joins.ts';
 import {
   chosenBy,
   flatten,
@@ -17,6 +10,13 @@ import {
   scriptOutput,
 } from './model-steps.ts';
 import { ModelValues } from './model-values.ts';
+
+interface ModelOptions {
+  /** A step ends with its child only when `takeChild` says so. */
+  readonly isTold?: boolean;
+  /** The workflow that branches of dynamic forks run. */
+  readonly branch?: ModelDefinition;
+}
 
 /**
  * A naive interpreter of definitions. It knows neither programs nor counters: after each outcome it
@@ -28,19 +28,28 @@ export class RunModel {
   now = 0;
   output: unknown;
   readonly definition: ModelDefinition;
-  private readonly values: ModelValues;
-  private readonly isTold: boolean;
+  readonly values: ModelValues;
+  private readonly options: ModelOptions;
   private outcome: 'succeeded' | 'failed' | 'cancelled' = 'succeeded';
-  private hasFailure = false;
+  /** Whether a step that the run can do without failed. */
+  hasFailure = false;
   private decider: Entered | undefined;
   /** Steps that are passed over when they are reached. */
   readonly skipped = new Set<string>();
+  /** Steps that only wait to be ended from outside once they are reached. */
+  readonly held = new Set<string>();
+  /** Inputs that replace those of the definition. */
+  readonly inputs = new Map<string, unknown>();
 
-  /** With `isTold`, a step ends with its child only when `takeChild` says so. */
-  constructor(definition: ModelDefinition, input: unknown, now: number, isTold = false) {
+  constructor(
+    definition: ModelDefinition,
+    input: unknown,
+    now: number,
+    options: ModelOptions = {},
+  ) {
     this.definition = definition;
     this.values = new ModelValues(definition, input);
-    this.isTold = isTold;
+    this.options = options;
     this.now = now;
     this.settle();
   }
@@ -83,7 +92,7 @@ export class RunModel {
 
   /** Steps end with the runs that they wait for. */
   private takeChildren(): void {
-    if (this.isTold) return;
+    if (this.options.isTold) return;
     for (const [key, { child, state }] of this.entered) {
       if (child === undefined || state !== 'running') continue;
       if (this.status === 'stopping') child.cancel();
@@ -135,16 +144,14 @@ export class RunModel {
     this.settle();
   }
 
-  /** What did not succeed begins again; loops around it go on. The run of `kept` goes on. */
-  retry(kept = ''): void {
-    const { steps } = this.values;
-    resetEntered(this.entered, kept, {
-      isBranch: (key) => steps.has(key),
-      childOf: (definition, input) => this.childOf(definition, input),
-    });
+  /** Goes on after `change` of what was entered; returns the steps that were kept. */
+  reviveAfter(change: () => void): ReadonlySet<string> {
+    change();
+    const kept = new Set(this.entered.keys());
     Object.assign(this, { status: 'running', outcome: 'succeeded', output: undefined });
     this.decider = undefined;
     this.settle();
+    return kept;
   }
 
   pause(isPause: boolean): void {
@@ -210,7 +217,8 @@ export class RunModel {
       if (!this.entered.has(step.taskReferenceName + suffix)) {
         const before = steps[index - 1];
         const isJoin = step.type === 'JOIN' || isExclusive(before, step);
-        if (isJoin && !this.isJoined(before, step, suffix)) return { changed: false, over: false };
+        const isOpen = isJoin && !isJoined(this.values, { fork: before, join: step, suffix });
+        if (isOpen) return { changed: false, over: false };
         this.enter(step, suffix);
         return { changed: true, over: false };
       }
@@ -225,7 +233,7 @@ export class RunModel {
   private walkInside(step: ModelStep, suffix: string): { changed: boolean; over: boolean } {
     const entered = this.entered.get(step.taskReferenceName + suffix) as Entered;
     if (step.type === 'SWITCH' && entered.state !== 'running') {
-      return this.walk(this.caseOf(step, suffix), suffix);
+      return this.walk(this.values.caseOf(step, suffix), suffix);
     }
     if (isDynamicFork(step)) return { changed: false, over: true };
     if (step.type === 'FORK_JOIN') {
@@ -252,57 +260,19 @@ export class RunModel {
     return { changed: true, over: false };
   }
 
-  private caseOf(step: ModelStep, suffix: string): readonly ModelStep[] {
-    const { output } = this.entered.get(step.taskReferenceName + suffix) as Entered;
-    if (output === undefined) return step.defaultCase ?? [];
-    const { selectedCase } = output as { selectedCase: string };
-    return step.decisionCases?.[selectedCase] ?? step.defaultCase ?? [];
-  }
-
-  /** Whether every member of the join is over, or what it is in; one is enough for some joins. */
-  private isJoined(fork: ModelStep, join: ModelStep, suffix: string): boolean {
-    const branches = fork.forkTasks ?? [];
-    const names = join.joinOn ?? [];
-    if (isDynamicFork(fork)) {
-      const { branches: begun = [] } = this.entered.get(fork.taskReferenceName + suffix) ?? {};
-      return begun.every((name) => this.entered.get(name + suffix)?.state !== 'running');
-    }
-    const ask = join.type === 'JOIN' ? 'every' : 'some';
-    if (names.length === 0) {
-      return branches[ask]((branch) => this.isOver(branch, branch.length, suffix));
-    }
-    return names[ask]((name) => {
-      const branch = branches.find((each) =>
-        flatten(each).some((s) => s.taskReferenceName === name),
-      );
-      const index = (branch ?? []).findIndex((each) =>
-        flatten([each]).some((s) => s.taskReferenceName === name),
-      );
-      const isFork = String(branch?.[index].type).startsWith('FORK_JOIN');
-      return this.isOver(branch ?? [], index + (isFork ? 2 : 1), suffix);
-    });
-  }
-
-  /** Whether the first steps of a list are over. */
-  private isOver(steps: readonly ModelStep[], count: number, suffix: string): boolean {
-    return steps.slice(0, count).every((step) => {
-      const entered = this.entered.get(step.taskReferenceName + suffix);
-      if (entered === undefined || entered.state === 'running') return false;
-      if (step.type !== 'SWITCH') return true;
-      const inner = this.caseOf(step, suffix);
-      return this.isOver(inner, inner.length, suffix);
-    });
-  }
-
   private enter(step: ModelStep, suffix: string): void {
-    if (this.skipped.delete(step.taskReferenceName + suffix)) {
-      this.entered.set(step.taskReferenceName + suffix, { state: 'skipped', input: undefined });
+    const key = step.taskReferenceName + suffix;
+    const isHeld = this.held.delete(key);
+    if (this.skipped.delete(key) || isHeld) {
+      this.entered.set(key, { state: isHeld ? 'running' : 'skipped', input: undefined });
       return;
     }
     const where = this.values.whereOf(step, suffix);
-    const input = this.values.fill(step.inputParameters ?? {}, where) as Record<string, unknown>;
+    const given = this.inputs.get(key) ?? this.values.fill(step.inputParameters ?? {}, where);
+    this.inputs.delete(key);
+    const input = given as Record<string, unknown>;
     const entered: Entered = { state: 'succeeded', input };
-    this.entered.set(step.taskReferenceName + suffix, entered);
+    this.entered.set(key, entered);
     switch (step.type ?? 'SIMPLE') {
       case 'FORK_JOIN_DYNAMIC':
         return this.beginBranches(step, entered, suffix);
@@ -323,6 +293,9 @@ export class RunModel {
         Object.assign(entered, { state: 'running', child });
         return;
       }
+      case 'CALLBACK':
+        if (step.callback?.wait) entered.state = 'running';
+        return;
       case 'EVENT':
         entered.output = publishedBy(step, input, this.definition);
         return;
@@ -357,8 +330,8 @@ export class RunModel {
     }
   }
 
-  private childOf(definition: ModelDefinition, input: unknown): RunModel {
-    return new RunModel(definition, input, this.now, this.isTold);
+  childOf(definition: ModelDefinition, input: unknown): RunModel {
+    return new RunModel(definition, input, this.now, this.options);
   }
 
   /** Each element of the list is a branch that begins at once. */
@@ -370,7 +343,8 @@ export class RunModel {
     for (const { step, input } of branches) {
       this.values.steps.set(step.taskReferenceName + suffix, step);
       const branch: Entered = { state: 'running', input };
-      if (runsWorkflow(step)) branch.child = this.childOf(BRANCH_DEFINITION, input);
+      if (runsWorkflow(step))
+        branch.child = this.childOf(this.options.branch ?? BRANCH_DEFINITION, input);
       this.entered.set(step.taskReferenceName + suffix, branch);
     }
   }
@@ -390,8 +364,8 @@ export class RunModel {
     const { outputParameters: out = {}, tasks } = this.definition;
     if (Object.keys(out).length > 0) return this.values.fill(out, OUTSIDE);
     let step = tasks.at(-1) as ModelStep;
-    while (step.type === 'SWITCH' && this.caseOf(step, '').length > 0) {
-      step = this.caseOf(step, '').at(-1) as ModelStep;
+    while (step.type === 'SWITCH' && this.values.caseOf(step, '').length > 0) {
+      step = this.values.caseOf(step, '').at(-1) as ModelStep;
     }
     return this.values.outputOf(step.taskReferenceName) ?? null;
   }

@@ -12,6 +12,14 @@ import { joined } from '../test-payloads.ts';
 import { testUtf8 } from '../test-utf8.ts';
 import { describeRun, type RunDescription } from './describe-runs.ts';
 
+/** Room for random runs. Values that contain themselves grow with each iteration. */
+export const RUN_LIMITS = {
+  callbacksMax: 10_000,
+  tasksMax: 400,
+  finishedTasksMax: 400,
+  arenaChunkBytes: 2 ** 20,
+};
+
 const MISSING = { run: 0, evaluation: 0 };
 
 /** Workflows and runs of a test partition. */

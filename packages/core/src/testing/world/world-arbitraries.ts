@@ -30,6 +30,7 @@ export const LIMITS = {
     shapesMax: 1000,
     sessionsMax: 4,
     schedulesMax: 4,
+    runsMax: 100,
   },
   // Payloads are moved constantly, a few after each command.
   arenaChunkBytes: 64,

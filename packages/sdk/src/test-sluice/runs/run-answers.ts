@@ -105,6 +105,7 @@ export function revivalRefusal(
     case 'input_not_object':
       return refusal(400, 'invalid_request', `/input must be an object for step '${fromStep}'`);
     case 'too_many_tasks':
+    case 'quota_exceeded':
       return refusal(429, 'overloaded', 'the server has no room for the tasks of the run');
   }
 }

@@ -12,7 +12,7 @@ import {
 import type { ProgramOutline, StepOutline } from '../../base/step-outline.ts';
 import { UTF8 } from '../../base/utf8.ts';
 import { blobName } from '../../blobs/blob-files.ts';
-import { freshSteps, stepAt } from './step-records.ts';
+import { forgetPlaces, freshSteps, stepAt } from './step-records.ts';
 
 /** A definition, as far as rows of its runs need it. Runs name it by its place. */
 export interface ProjectedProgram extends ProgramOutline {
@@ -122,11 +122,17 @@ export function isRun(record: object): record is RunRecord {
 
 type ChildStarted = Extract<Event, { type: 'child_started' }>;
 type Started = Extract<Event, { type: 'run_started' }> | ChildStarted;
+type Readmitted = Extract<Event, { type: 'run_readmitted' }>;
 
-export function beginRun(event: Started, program: ProjectedProgram, at: number): RunRecord {
+export function beginRun(
+  event: Started | Readmitted,
+  program: ProjectedProgram,
+  at: number,
+): RunRecord {
+  const isStarted = event.type !== 'run_readmitted';
   return {
     number: event.task,
-    submittedAt: at,
+    submittedAt: isStarted ? at : event.startedAt,
     queue: runKey(program.namespace, program.name),
     parent: event.correlation,
     tags: event.tags,
@@ -144,11 +150,12 @@ export function beginRun(event: Started, program: ProjectedProgram, at: number):
     variables: textOf(event.variables),
     steps: freshSteps(program, { scope: 0, base: event.base, suffix: '' }),
     changes: [[at, RUN_STATES.indexOf('running')]],
-    ...(event.type === 'child_started' ? { startedBy: starterOf(event) } : {}),
+    ...(event.type !== 'run_started' && event.parent !== 0 ? { startedBy: starterOf(event) } : {}),
   };
 }
 
-function starterOf({ parent, parentAt, reference, relation }: ChildStarted): RunStarter {
+function starterOf(event: ChildStarted | Readmitted): RunStarter {
+  const { parent, parentAt, reference, relation } = event;
   return { run: parent, startedAt: parentAt, step: reference, relation };
 }
 
@@ -158,6 +165,20 @@ export function noteChild(record: RunRecord, event: ChildStarted, at: number): v
   if (step === undefined) return;
   step.child = event.task;
   step.childStartedAt = at;
+}
+
+interface Readmission {
+  readonly event: Readmitted;
+  readonly program: ProjectedProgram;
+  readonly at: number;
+}
+
+/** A run that had left memory begins anew. Its history goes on. */
+export function readmitRun(record: RunRecord, { event, program, at }: Readmission): void {
+  const { changes } = record;
+  Object.assign(record, beginRun(event, program, at), { changes });
+  forgetPlaces(record);
+  noteChange(record, at);
 }
 
 type RunRevived = Extract<Event, { type: 'run_revived' }>;

@@ -36,6 +36,11 @@ export function freshSteps({ steps, sizes }: ProgramOutline, { scope, base, suff
 /** Places of steps by slot, the newest of each. */
 const placesBySlot = new WeakMap<RunRecord, Map<number, number>>();
 
+/** The record has other steps. */
+export function forgetPlaces(record: RunRecord): void {
+  placesBySlot.delete(record);
+}
+
 export function stepAt(record: RunRecord, slot: number): StepRecord | undefined {
   let places = placesBySlot.get(record);
   if (places === undefined) {

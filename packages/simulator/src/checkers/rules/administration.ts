@@ -1,4 +1,4 @@
-import { type Event, TASK_STATES } from '@sluice/core';
+import { CALLBACK_TASK_TYPE, type Event, TASK_STATES } from '@sluice/core';
 import type { LogStory } from '../story/log-story.ts';
 import type { StoryRule, ToldCommand } from '../story/story-rule.ts';
 import { hasEnded, isHeld, namespaceOf, type TaskStory } from '../story/task-story.ts';
@@ -72,8 +72,9 @@ export class Administration implements StoryRule {
     if (event.type === 'dead_letter_dropped' && event.isOverflow) return;
     if (isExpiry(event, task)) return;
     // Any command may go on with what is to be done for runs.
-    const isByRun = task !== undefined && this.story.stoppingRuns.has(task.run);
-    if (isByRun && !idsOf(command).includes(task.id)) return;
+    const isCallback = task?.queue === CALLBACK_TASK_TYPE;
+    const isByRun = isCallback || this.story.stoppingRuns.has(task?.run ?? 0);
+    if (task !== undefined && isByRun && !idsOf(command).includes(task.id)) return;
     const isOfAll = command.type === 'discard_dead_letters';
     const who = task === undefined || isOfAll ? 0 : task.number;
     this.found.set(who, (this.found.get(who) ?? 0) + 1);

@@ -20,6 +20,9 @@ const CHANGES: readonly Event['type'][] = [
   'backfill_ended',
 ];
 
+/** Calls about runs. Their effects are events of the run. */
+const OF_RUNS: readonly string[] = ['pause_runs', 'operate_step', 'revive_run'];
+
 /**
  * I42: a change that somebody made has one audit record with their name, in the same record of the
  * log; what changed nothing has none; a server that recovers has them all, in order.
@@ -71,9 +74,19 @@ export class Audits implements StoryRule {
     const isDrain = command.type === 'drain_session' && (reply as { found: boolean }).found;
     // Of a run that stops already, nothing but the call is recorded; of a paused schedule likewise.
     if (command.type === 'cancel_runs' || command.type === 'pause_schedules') return;
+    if (OF_RUNS.includes(command.type)) return this.checkRunCall(command.type, reply);
     const isRight = isDrain ? this.audits <= 1 : this.audits === Math.min(1, this.changes);
     this.story.simulation.check(isRight, 'I42', () => {
       return `${command.type} changes ${this.changes} things and has ${this.audits} audit records`;
+    });
+  }
+
+  /** A skip that is planned already changes nothing. */
+  private checkRunCall(type: string, reply: unknown): void {
+    const { rejection } = reply as { readonly rejection?: string };
+    const isRight = this.audits <= (rejection === undefined ? 1 : 0);
+    this.story.simulation.check(isRight, 'I42', () => {
+      return `${type} answers ${rejection} and has ${this.audits} audit records`;
     });
   }
 

@@ -1,7 +1,7 @@
 import { type Event, parseDeliveryId, TASK_STATES } from '@sluice/core';
 import type { LogStory } from '../story/log-story.ts';
 import type { StoryRule, ToldCommand } from '../story/story-rule.ts';
-import type { TaskStory } from '../story/task-story.ts';
+import { beginStory, isFirst, type TaskStory } from '../story/task-story.ts';
 
 interface Wanted {
   readonly url: string;
@@ -52,8 +52,11 @@ export class Callbacks implements StoryRule {
   }
 
   event(event: Event, task: TaskStory | undefined, { at }: ToldCommand): void {
-    if (event.type === 'task_submitted' || event.type === 'task_readmitted') {
-      if (event.callback !== '') this.wanted.set(event.task, JSON.parse(event.callback) as Wanted);
+    if (isFirst(event)) {
+      if (event.callback === '') return;
+      this.wanted.set(event.task, JSON.parse(event.callback) as Wanted);
+      // A CALLBACK has its delivery from the start on.
+      if (event.type === 'step_submitted') this.changed(beginStory(event, at), 'queued', at);
       return;
     }
     if (event.type === 'callback_delivered') return this.over(event, 'delivered', at);
@@ -68,9 +71,11 @@ export class Callbacks implements StoryRule {
     const owed = this.owed.get(parseDeliveryId(id)?.number ?? 0);
     simulation.check(owed !== undefined, 'I35', () => `${id} is told, and nothing durable owes it`);
     if (owed === undefined) return;
-    const { type, data } = JSON.parse(body) as { type: string; data: { id: string } };
-    const said = `${type} ${data.id} ${url}`;
-    const due = `task.${owed.state} ${owed.task.id} ${owed.url}`;
+    const said = `${nameIn(body, owed.task)} ${url}`;
+    const isStep = owed.state === 'queued';
+    const { reference, id: task } = owed.task;
+    const name = isStep ? `run.callback ${reference}` : `task.${owed.state} ${task}`;
+    const due = `${name} ${owed.url}`;
     simulation.check(said === due, 'I35', () => `${id} says '${said}', and '${due}' is owed`);
     const [first] = this.pending.get(owed.task.number) ?? [];
     const isFirst = first === undefined || first.number >= owed.number;
@@ -131,6 +136,19 @@ export class Callbacks implements StoryRule {
     });
     return isSame ? owed : undefined;
   }
+}
+
+interface Body {
+  readonly type: string;
+  /** Of a CALLBACK whose task is in memory. */
+  readonly step?: string;
+  readonly data: { readonly id?: string } | null;
+}
+
+/** What a message is about. */
+function nameIn(body: string, { reference }: TaskStory): string {
+  const { type, step, data } = JSON.parse(body) as Body;
+  return `${type} ${type === 'run.callback' ? (step ?? reference) : data?.id}`;
 }
 
 type Tried = Extract<Event, { type: 'callback_delivered' | 'callback_failed' }>;

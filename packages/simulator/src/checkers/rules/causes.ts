@@ -1,4 +1,4 @@
-import { type Command, type Event, TASK_STATES } from '@sluice/core';
+import { CALLBACK_TASK_TYPE, type Command, type Event, TASK_STATES } from '@sluice/core';
 import type { LogStory } from '../story/log-story.ts';
 import type { StoryRule, ToldCommand } from '../story/story-rule.ts';
 import type { TaskStory } from '../story/task-story.ts';
@@ -14,6 +14,8 @@ const MAKE_ROOM: Causes = [
   'readmit_task',
   'trigger_schedule',
   'change_schedules',
+  'operate_step',
+  'revive_run',
 ];
 
 /** The commands that may cause each event. Any command may cause an event that is not listed. */
@@ -53,6 +55,13 @@ const CAUSES: { readonly [T in Event['type']]?: Causes } = {
   attempt_failed: ['report_attempts'],
   attempt_timed_out: ['report_attempts', 'advance_time'],
   attempt_stopping: ['cancel_tasks', 'advance_time'],
+  run_readmitted: ['readmit_run'],
+  run_changed: ['pause_runs'],
+  run_revived: ['revive_run', 'operate_step'],
+  // A loop that finds no room for its next iteration asks for its condition again.
+  steps_reset: ['revive_run', 'operate_step', 'scripts_evaluated'],
+  step_skip_planned: ['operate_step'],
+  step_key_kept: ['operate_step'],
   attempt_returned: ['report_attempts', 'attach_session', 'detach_session', 'expire_sessions'],
   attempts_exhausted: ['detach_session', 'expire_sessions'],
 };
@@ -117,6 +126,7 @@ function causesOfEnd(state: string, task: TaskStory | undefined): Causes | undef
     case 'cancelled':
       return task?.isCancelAsked ? [...LET_GO, 'end_task'] : ['cancel_tasks'];
     default:
-      return ['end_task'];
+      // A CALLBACK ends at once, or with its delivery.
+      return task?.queue === CALLBACK_TASK_TYPE ? undefined : ['end_task', 'operate_step'];
   }
 }

@@ -1,7 +1,7 @@
 import type { Event } from '@sluice/core';
 import type { Simulation } from '../../kernel/simulation.ts';
 import { textOf } from '../story/task-story.ts';
-import { isSame, nameOf, OUTCOMES, type RunStory, stepStateName } from './run-story.ts';
+import { isGoingOn, isSame, nameOf, OUTCOMES, type RunStory, stepStateName } from './run-story.ts';
 
 type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>;
 
@@ -36,6 +36,21 @@ export class ChildRules {
     return { run, reference };
   }
 
+  /** A step of this run starts another one that nobody waits for. The step ends right after it. */
+  startsAlone({ task, reference, input }: EventOf<'child_started'>, run?: RunStory): void {
+    const { input: given } = run?.model.entered.get(reference) ?? {};
+    const isFirst = run !== undefined && !run.steps.has(reference) && !run.starts.has(reference);
+    this.check(isFirst && given !== undefined, () => {
+      return `run ${task} is started by ${reference} of run ${run?.number}, which may not do so`;
+    });
+    run?.starts.add(reference);
+    const expected = (given as { startWorkflow?: { input?: unknown } }).startWorkflow?.input;
+    const text = textOf(input);
+    this.check(isSame(text, expected), () => {
+      return `run ${task} starts with ${text}, not ${JSON.stringify(expected)}`;
+    });
+  }
+
   /** A step that waits for a run ends. */
   ends(run: RunStory, event: EventOf<'step_ended'>): void {
     const name = nameOf(run, event.reference);
@@ -67,9 +82,9 @@ export class ChildRules {
   private tellParent({ parent, state }: RunStory): void {
     if (parent === undefined) return;
     const { run, reference } = parent;
-    const wasRunning = run.model.status === 'running';
+    const wasGoingOn = isGoingOn(run.model);
     run.model.takeChild(reference);
-    const isStopped = wasRunning && run.model.status !== 'running' && state !== 'succeeded';
+    const isStopped = wasGoingOn && !isGoingOn(run.model) && state !== 'succeeded';
     if (isStopped) run.outcome = OUTCOMES[state] ?? '';
   }
 

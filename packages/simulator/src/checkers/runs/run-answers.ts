@@ -1,6 +1,7 @@
 import { parseRunId } from '@sluice/core';
 import type { Checker } from '../checker.ts';
 import type { RunStories } from './run-stories.ts';
+import { isGoingOn } from './run-story.ts';
 
 interface Shown {
   readonly status: string;
@@ -22,13 +23,14 @@ export class RunAnswers implements Checker {
     const run = this.stories.byId.get(id);
     const { status, steps } = JSON.parse(json) as Shown;
     // The log may have more by now than the answer.
-    const isDurable = status === 'running' || status === run?.state;
+    const isDurable = isGoingOn({ status }) || status === run?.state || run?.wasRevived === true;
     simulation.check(isDurable, 'I29', () => {
       return `${id} is shown as ${status}, and is ${run?.state} by the log`;
     });
     for (const { reference, taskId } of steps) {
       if (taskId === null) continue;
-      simulation.check(run?.steps.has(reference) === true, 'I29', () => {
+      const hasBegun = run?.steps.has(reference) === true || run?.wasRevived === true;
+      simulation.check(hasBegun, 'I29', () => {
         return `${id} is shown with step ${reference}, which has not begun by the log`;
       });
     }

@@ -52,7 +52,7 @@ class RunTest extends TestStory {
 
   submits(reference: string, input = '{}'): Event {
     this.tasks += 1;
-    const given = { task: this.tasks, slot: this.tasks, run: RUN, reference };
+    const given = { task: this.tasks, slot: this.tasks, step: this.tasks, run: RUN, reference };
     return event('step_submitted', { ...given, input: payload(input) });
   }
 
@@ -90,6 +90,10 @@ function joined(how: (typeof STEP_STATES)[number] = 'succeeded'): Event {
 
 function stopping(how: (typeof RUN_STATES)[number]): Event {
   return event('run_stopping', { task: RUN, outcome: RUN_STATES.indexOf(how) });
+}
+
+function changed(how: (typeof RUN_STATES)[number]): Event {
+  return event('run_changed', { task: RUN, state: RUN_STATES.indexOf(how) });
 }
 
 function runEnded(how: (typeof RUN_STATES)[number], output?: string): Event {
@@ -177,4 +181,43 @@ test('a run that is shown as ended before the log says so is noticed (I29)', () 
 
   expect(() => answers.shown(run.runId, view('running'))).not.toThrow();
   expect(() => answers.shown(run.runId, view('succeeded'))).toThrow(/^I29: .* shown as succeeded/);
+});
+
+test('a step that enters a paused run, and a pause that nobody asked for, are noticed', () => {
+  const paused = () => {
+    const run = new RunTest();
+    const command = { type: 'pause_runs', ids: [run.runId], isPause: true } as const;
+    return run.happens(command, [changed('paused')]);
+  };
+  expect(() => paused().enters('first', '{"k":7}')).toThrow(/^I24: step first .* is paused/);
+  expect(() => new RunTest().happens(ALARM, [changed('paused')])).toThrow(/^I44: run 10 is run/);
+  expect(() => paused().after(500).happens(ALARM)).not.toThrow();
+});
+
+test('a retry that leaves out what failed, or does more, is noticed (I44)', () => {
+  const failed = () => {
+    const run = new RunTest().forked.ends('left').ends('right', 'failed');
+    return run.happens(ALARM, [stopping('failed'), runEnded('failed')]);
+  };
+  const revived = event('run_revived', { task: RUN });
+  const retry = (run: RunTest) => ({ type: 'revive_run', id: run.runId, operation: 'retry' });
+  const reset = (...steps: number[]) => {
+    const kinds = steps.map(() => 0);
+    return event('steps_reset', { task: RUN, steps, waiting: kinds, kinds, frames: [] });
+  };
+  const slots = (run: RunTest, ...names: string[]) => {
+    const { places } = run.stories.runs.get(RUN) ?? { places: new Map<number, string>() };
+    return [...places].filter(([, name]) => names.includes(name)).map(([slot]) => slot);
+  };
+
+  const whole = failed();
+  const all = [revived, reset(...slots(whole, 'right'))];
+  expect(() => whole.happens(retry(whole) as never, all)).not.toThrow();
+  const less = failed();
+  expect(() => less.happens(retry(less) as never, [revived])).toThrow(/^I44: .* keeps right/);
+  const more = failed();
+  const both = [revived, reset(...slots(more, 'left', 'right'))];
+  expect(() => more.happens(retry(more) as never, both)).toThrow(/^I44: .* without its steps left/);
+  const open = new RunTest();
+  expect(() => open.happens(retry(open) as never, [revived])).toThrow(/^I44: run 10 goes on/);
 });

@@ -1,28 +1,20 @@
-import { type Event, RUN_REASONS, STEP_KINDS, type StartRunsReply } from '@sluice/core';
+import { type Event, RUN_REASONS, RUN_RELATIONS, type StartRunsReply } from '@sluice/core';
 import type { ModelDefinition } from '@sluice/core/testing/runs/model-steps';
 import type { KnownRuns } from '../../clients/known-runs.ts';
 import type { WatchedPartition } from '../../server/watched-partition.ts';
 import { BY_SCHEDULE } from '../rules/causes.ts';
 import type { LogStory } from '../story/log-story.ts';
 import type { StoryRule, ToldCommand } from '../story/story-rule.ts';
-import { hasEnded, isHeld, type TaskStory, textOf } from '../story/task-story.ts';
+import { isHeld, type TaskStory, textOf } from '../story/task-story.ts';
 import { ChildRules } from './child-rules.ts';
-import {
-  givenBy,
-  isSame,
-  nameOf,
-  OUTCOMES,
-  RunStory,
-  runStateName,
-  type Started,
-  stepStateName,
-} from './run-story.ts';
+import { RunRevivals } from './run-revivals.ts';
+import { RunSteps, type StepEvent } from './run-steps.ts';
+import { isGoingOn, isSame, nameOf, RunStory, runStateName, type Started } from './run-story.ts';
 import { runsInMemory } from './runs-in-memory.ts';
 import type { ServerPace } from './server-pace.ts';
 
 type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>;
-type StepEnded = EventOf<'step_ended'>;
-type StepSubmitted = Extract<Event, { type: 'step_submitted' }>;
+type Operated = EventOf<'run_changed' | 'run_revived' | 'steps_reset' | 'step_skip_planned'>;
 type Program = { readonly name: string; readonly definition: ModelDefinition };
 
 /**
@@ -43,6 +35,8 @@ export class RunStories implements StoryRule {
   private readonly slots = new Map<number, number>();
   readonly byId = new Map<string, RunStory>();
   private readonly children: ChildRules;
+  private readonly revivals: RunRevivals;
+  private readonly steps: RunSteps;
   /** Runs in which something may enter. */
   private readonly waiting = new Set<RunStory>();
   /** Runs that stop, with the world's time of their last change. */
@@ -55,10 +49,13 @@ export class RunStories implements StoryRule {
     this.known = known;
     this.pace = pace;
     this.children = new ChildRules(story.simulation, this.runs);
+    this.revivals = new RunRevivals(story);
+    this.steps = new RunSteps(story, this.children);
   }
 
   begins(): void {
     this.started = 0;
+    this.revivals.begins();
   }
 
   event(event: Event, task: TaskStory | undefined, told: ToldCommand): void {
@@ -76,16 +73,18 @@ export class RunStories implements StoryRule {
         return this.start(event, told);
       case 'child_started':
         return this.startChild(event, told);
+      case 'run_changed':
+      case 'run_revived':
+      case 'steps_reset':
+      case 'step_skip_planned':
+        return this.operated(event, told);
       case 'step_submitted':
-        return this.submitted(event);
       case 'step_started':
-        return this.stepStarted(event);
       case 'frame_opened':
-        return this.frameOpened(event, told);
       case 'branches_opened':
-        return this.branchesOpened(event, told);
+      case 'values_asked':
       case 'step_ended':
-        return this.stepEnded(event, told);
+        return this.stepChanged(event, told);
       case 'run_stopping':
         return this.runStopping(event, told);
       case 'run_ended':
@@ -99,7 +98,26 @@ export class RunStories implements StoryRule {
     }
   }
 
+  private stepChanged(event: StepEvent, told: ToldCommand): void {
+    const number = event.type === 'step_submitted' ? event.run : event.task;
+    const run = this.runOf(number, event.type);
+    if (run === undefined) return;
+    this.steps.event(event, run, told);
+    this.waiting.add(run);
+  }
+
+  private operated(event: Operated, told: ToldCommand): void {
+    const run = this.runOf(event.task, event.type);
+    if (run === undefined) return;
+    if (event.type === 'run_changed') this.revivals.changed(event, run, told);
+    else if (event.type === 'run_revived') this.revivals.goesOn(run, told);
+    else if (event.type === 'steps_reset') this.revivals.reset(event, run);
+    else this.revivals.skipPlanned(event.reference, run, told);
+    this.waiting.add(run);
+  }
+
   ends({ command, reply, executedAt }: ToldCommand): void {
+    this.revivals.ends();
     this.lookAtWaiting(executedAt);
     this.lookAtStopping(executedAt);
     if (command.type !== 'start_runs') return;
@@ -126,7 +144,7 @@ export class RunStories implements StoryRule {
     for (const run of this.waiting) {
       // A loop begins an iteration when all tasks of its body fit into memory, and a fork likewise.
       if (run.due.size === 0 || run.waitsForRoom) this.waiting.delete(run);
-      if (run.waitsForRoom) continue;
+      if (run.waitsForRoom || run.state !== 'running') continue;
       for (const [reference, since] of run.due) {
         const lateMs = now - Math.max(since, this.pace.freeSince);
         this.check(lateMs <= this.pace.lateMsMax, 'I23', () => {
@@ -158,8 +176,13 @@ export class RunStories implements StoryRule {
   }
 
   private startChild(event: EventOf<'child_started'>, told: ToldCommand): void {
+    const relation = RUN_RELATIONS[event.relation];
     // Nobody waits for a failure workflow.
-    if (event.step === 0) return this.start(event, told);
+    if (relation === 'failure_workflow') return this.start(event, told);
+    if (relation === 'start_workflow') {
+      this.children.startsAlone(event, this.runOf(event.parent, event.type));
+      return this.start(event, told);
+    }
     const parent = this.children.starts(event, this.runOf(event.parent, event.type));
     if (parent !== undefined) this.start(event, told, parent);
   }
@@ -183,138 +206,15 @@ export class RunStories implements StoryRule {
     this.byId.set(run.id, run);
   }
 
-  private submitted(event: StepSubmitted): void {
-    const run = this.runOf(event.run, event.type);
-    if (run === undefined) return;
-    const { reference } = event;
-    this.enters(run, reference, { task: event.task });
-    const input = textOf(event.input);
-    const expected = run.model.entered.get(reference)?.input;
-    this.check(isSame(input, expected), 'I22', () => {
-      return `${nameOf(run, reference)} gets ${input}, not ${JSON.stringify(expected)}`;
-    });
-  }
-
-  /** A step without a task begins; a loop does so once, and then asks for its conditions. */
-  private stepStarted({ task, slot, reference, until }: EventOf<'step_started'>): void {
-    const run = this.runOf(task, 'step_started');
-    run?.loops.set(slot, reference);
-    if (run === undefined || run.steps.has(reference)) return;
-    this.enters(run, reference, { task: 0, until });
-  }
-
-  /** A loop goes on: by its list, as the interpreter knows, or because a script said so. */
-  private frameOpened(event: EventOf<'frame_opened'>, told: ToldCommand): void {
-    const { task, slot, iteration } = event;
-    const run = this.runOf(task, 'frame_opened');
-    const reference = run?.loops.get(slot);
-    if (run === undefined || reference === undefined) return;
-    const loop = run.model.entered.get(reference);
-    const isAsked = loop?.isEvaluating && loop.iteration === iteration - 1;
-    if (isAsked) run.model.evaluated(reference, true);
-    this.check(loop?.iteration !== undefined && loop.iteration >= iteration, 'I22', () => {
-      return `${nameOf(run, reference)} begins iteration ${iteration} too early`;
-    });
-    run.noteDue(told.executedAt);
-    this.waiting.add(run);
-  }
-
-  /** A dynamic fork is over, with as many branches as the interpreter says. */
-  private branchesOpened(event: EventOf<'branches_opened'>, told: ToldCommand): void {
-    const { task, slot, count } = event;
-    const run = this.runOf(task, 'branches_opened');
-    const reference = run?.loops.get(slot) ?? '';
-    const fork = run?.steps.get(reference);
-    if (run === undefined || fork === undefined) return;
-    const name = nameOf(run, reference);
-    this.check(fork.state === '', 'I22', () => `${name} forks twice`);
-    fork.state = 'succeeded';
-    const expected = run.model.entered.get(reference)?.branches?.length;
-    this.check(expected === count, 'I22', () => `${name} has ${count} branches, not ${expected}`);
-    run.noteDue(told.executedAt);
-    this.waiting.add(run);
-  }
-
-  private enters(
-    run: RunStory,
-    reference: string,
-    { task, until = 0 }: { readonly task: number; readonly until?: number },
-  ): void {
-    const name = nameOf(run, reference);
-    this.check(run.state === 'running', 'I24', () => `${name} enters, and its run is ${run.state}`);
-    this.check(!run.steps.has(reference), 'I22', () => `${name} enters twice`);
-    this.check(run.model.entered.has(reference), 'I22', () => `${name} enters too early`);
-    run.enter(reference, task, until);
-  }
-
-  private stepEnded(event: StepEnded, told: ToldCommand): void {
-    const run = this.runOf(event.task, event.type);
-    if (run === undefined) return;
-    const { reference } = event;
-    const name = nameOf(run, reference);
-    const state = stepStateName(event.state);
-    const known = run.steps.get(reference);
-    if (known === undefined) this.enters(run, reference, { task: 0 });
-    else {
-      this.check(known.state === '', 'I22', () => `${name} ends twice`);
-      if (known.task !== 0) this.taskEnded(run, reference, known.task);
-      else if (known.child !== 0) this.children.ends(run, event);
-      else this.waitEnded(run, event, told);
-    }
-    const step = run.steps.get(reference);
-    if (step !== undefined) step.state = state;
-    const expected = run.model.entered.get(reference)?.state ?? 'pending';
-    const isRight = expected === 'failed' ? OUTCOMES[state] !== undefined : expected === state;
-    // What is stopped may have succeeded, if its end came first.
-    const isStopped = run.state !== 'running';
-    this.check(isRight || isStopped, 'I22', () => `${name} ends as ${state}, not ${expected}`);
-    run.noteDue(told.executedAt);
-    this.waiting.add(run);
-  }
-
-  /** A step that waited for a time, a script or its body. */
-  private waitEnded(run: RunStory, event: StepEnded, { at }: ToldCommand): void {
-    const { reference } = event;
-    const { model } = run;
-    const kind = STEP_KINDS[event.kind];
-    if (stepStateName(event.state) === 'cancelled') {
-      if (model.entered.get(reference)?.state === 'running') model.report(reference, false, null);
-    } else if (kind === 'WAIT') {
-      const until = run.steps.get(reference)?.until ?? 0;
-      this.check(at >= until, 'I22', () => `${nameOf(run, reference)} ends before its time`);
-      model.report(reference, true, undefined);
-    } else if (model.entered.get(reference)?.isEvaluating) {
-      model.evaluated(reference, givenBy(kind, textOf(event.output)));
-    }
-  }
-
-  private taskEnded(run: RunStory, reference: string, number: number): void {
-    const task = this.story.tasks.get(number);
-    const name = nameOf(run, reference);
-    this.check(task !== undefined && hasEnded(task), 'I22', () => {
-      return `${name} ends, and its task ${number} is ${task?.phase}`;
-    });
-    if (task === undefined) return;
-    const succeeded = task.phase === 'succeeded';
-    // A null output has no bytes.
-    const output = succeeded && task.result !== '' ? JSON.parse(task.result) : undefined;
-    const wasRunning = run.model.status === 'running';
-    try {
-      run.model.report(reference, succeeded, output);
-    } catch (cause) {
-      this.check(false, 'I22', () => `${name} ends: ${(cause as Error).message}`);
-    }
-    // A failure that is allowed may be followed by a TERMINATE that succeeds.
-    if (wasRunning && run.model.endsAs === 'failed' && !succeeded) {
-      run.outcome = OUTCOMES[task.phase] ?? '';
-    }
-  }
-
   private runStopping(event: Extract<Event, { type: 'run_stopping' }>, told: ToldCommand): void {
     const run = this.runOf(event.task, event.type);
     if (run === undefined) return;
     const outcome = runStateName(event.outcome);
-    this.check(run.state === 'running', 'I24', () => `run ${run.number} stops while ${run.state}`);
+    this.check(
+      isGoingOn({ status: run.state }),
+      'I24',
+      () => `run ${run.number} stops while ${run.state}`,
+    );
     const { command } = told;
     const isBelow = RUN_REASONS[event.reason] === 'parent_stopped';
     const isCancel = command.type === 'cancel_runs' && command.ids.includes(run.id);
@@ -327,10 +227,10 @@ export class RunStories implements StoryRule {
       run.outcome = 'cancelled';
       run.model.cancel();
     } else {
-      const isRunning = run.model.status === 'running';
-      this.check(!isRunning, 'I22', () => `run ${run.number} stops, and nothing failed`);
+      this.check(!isGoingOn(run.model), 'I22', () => `run ${run.number} stops, and nothing failed`);
     }
     run.state = 'stopping';
+    run.decider = run.places.get(event.step - 1) ?? '';
     run.output = textOf(event.output);
     this.stopping.set(run, told.executedAt);
     run.due.clear();
@@ -377,7 +277,7 @@ export class RunStories implements StoryRule {
 
   private taskForgotten(task: TaskStory | undefined): void {
     if (task === undefined || task.run === 0) return;
-    const isGone = this.runs.get(task.run)?.isForgotten === true;
+    const isGone = task.hasLeftRun || this.runs.get(task.run)?.isForgotten === true;
     this.check(isGone, 'I21', () => `task ${task.number} is forgotten before its run`);
   }
 

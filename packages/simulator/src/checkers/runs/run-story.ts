@@ -1,7 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Event, RUN_STATES, runIdText, STEP_STATES } from '@sluice/core';
 import type { ModelDefinition } from '@sluice/core/testing/runs/model-steps';
+import { takeBack } from '@sluice/core/testing/runs/model-taking-back';
 import { RunModel } from '@sluice/core/testing/runs/run-model';
+import { plainIds } from '@sluice/core/testing/runs/shown-runs';
+import { BRANCH } from '../../clients/draw-workflow.ts';
+import { readPayload } from '../../server/sim-blobs.ts';
 import { textOf } from '../story/task-story.ts';
 
 export type Started = Extract<Event, { type: 'run_started' | 'child_started' }>;
@@ -16,6 +20,17 @@ export interface StepStory {
   readonly until: number;
   /** Empty while it runs. */
   state: string;
+  output: unknown;
+  /** Iterations that a loop has begun. */
+  iteration: number;
+}
+
+/** How the log enters a step. */
+export interface Entering {
+  readonly slot: number;
+  /** Number of its task; 0 without one. */
+  readonly task?: number;
+  readonly until?: number;
 }
 
 /**
@@ -29,20 +44,34 @@ export class RunStory {
   /** Name and version of its definition. */
   readonly program: string;
   readonly model: RunModel;
-  /** Whether it may have to wait for room: loops and dynamic forks do. */
+  /** Whether it may have to wait for room: loops, forks, other runs and deliveries do. */
   readonly waitsForRoom: boolean;
   /** Steps that the log entered, by reference. */
   readonly steps = new Map<string, StepStory>();
   /** Steps that the interpreter entered and the log has not, with the world's time of that. */
   readonly due = new Map<string, number>();
-  /** References of steps without a task, by slot. */
-  readonly loops = new Map<number, string>();
+  /** References of steps that the log entered, by slot. */
+  readonly places = new Map<number, string>();
+  /** Steps that wait for values in blobs before they begin. */
+  readonly asking = new Set<string>();
+  /** Branches of dynamic forks that are passed over. */
+  readonly skippedBranches = new Set<string>();
+  /** Steps that started runs for which nobody waits, while they begin. */
+  readonly starts = new Set<string>();
+  /** Whether a step that the run can do without failed. */
+  hasFailure = false;
+  /** Undefined when no step has set any. */
+  variables: Record<string, unknown> | undefined;
   state = 'running';
   /** Fixed while it stops. */
   outcome = '';
+  /** Reference of the step that decided it; empty for none. */
+  decider = '';
   endedAt = 0;
   output = '';
   isForgotten = false;
+  /** Answers may show what it was before. */
+  wasRevived = false;
 
   /** The run whose step waits for this one, and the reference of that step. */
   readonly parent: { readonly run: RunStory; readonly reference: string } | undefined;
@@ -54,11 +83,11 @@ export class RunStory {
     this.program = program;
     this.parent = parent;
     const text = JSON.stringify(definition);
-    this.waitsForRoom = /"(DO_WHILE|FORK_JOIN_DYNAMIC|SUB_WORKFLOW)"/.test(text);
-    const input = JSON.parse(textOf(event.input) || 'null') as unknown;
+    this.waitsForRoom = /"(DO_WHILE|FORK_JOIN_DYNAMIC|\w+_WORKFLOW|CALLBACK)"/.test(text);
+    const input = parsePayload(textOf(event.input));
     // The interpreter of the parent has begun the child.
     const begun = parent?.run.model.entered.get(parent.reference)?.child;
-    this.model = begun ?? new RunModel(definition, input, at, true);
+    this.model = begun ?? new RunModel(definition, input, at, { isTold: true, branch: BRANCH });
   }
 
   /** Notes what the interpreter entered by now. */
@@ -69,9 +98,20 @@ export class RunStory {
     }
   }
 
-  enter(reference: string, task: number, until = 0): void {
+  enter(reference: string, { slot, task = 0, until = 0 }: Entering): void {
+    this.places.set(slot, reference);
     this.due.delete(reference);
-    this.steps.set(reference, { task, child: 0, until, state: '' });
+    this.starts.delete(reference);
+    this.asking.delete(reference);
+    const blank = { child: 0, state: '', output: undefined, iteration: 0 };
+    this.steps.set(reference, { task, until, ...blank });
+  }
+
+  /** The interpreter goes back to what the log has begun. */
+  takeBack(): void {
+    const { hasFailure, variables, steps } = this;
+    takeBack(this.model, { isPaused: this.state === 'paused', hasFailure, variables, steps });
+    this.due.clear();
   }
 
   /** Steps whose tasks have not ended by the log. */
@@ -106,14 +146,24 @@ export const OUTCOMES: Readonly<Record<string, string>> = {
   cancelled: 'cancelled',
 };
 
+/** Whether the outcome of a run, or of its interpreter, is open. */
+export function isGoingOn({ status }: { readonly status: string }): boolean {
+  return status === 'running' || status === 'paused';
+}
+
 export function nameOf({ number }: RunStory, reference: string): string {
   return `step ${reference} of run ${number}`;
 }
 
-/** Whether a JSON text says the same as a value. */
+/** The value of a payload, which may be a blob; null for none. */
+export function parsePayload(payload: string): unknown {
+  return JSON.parse(readPayload(payload) || 'null');
+}
+
+/** Whether a JSON text says the same as a value. The interpreter knows no ids of runs. */
 export function isSame(text: string, value: unknown): boolean {
   const plain = JSON.parse(JSON.stringify(value ?? null)) as unknown;
-  return isDeepStrictEqual(JSON.parse(text === '' ? 'null' : text), plain);
+  return isDeepStrictEqual(plainIds(parsePayload(text)), plain);
 }
 
 /** The output of an INLINE, a SWITCH or a JSON_JQ_TRANSFORM. */

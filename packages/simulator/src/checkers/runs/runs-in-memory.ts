@@ -15,7 +15,11 @@ export function runsInMemory(state: ReadonlyState, told: readonly RunStory[]): s
       problems.push(`run ${run.number} is ${memory?.state} in memory, and ${run.state} in the log`);
       continue;
     }
-    const entered = memory.steps.filter(({ state: at, iteration }) => {
+    const entered = memory.steps.filter((step) => {
+      const { state: at, iteration } = step;
+      // One that waits for values in blobs has not begun.
+      const isAsking = step.isEvaluating && step.startedAt === 0 && iteration === 0;
+      if (at === 'running' && isAsking) return false;
       // A loop whose body is over is due again.
       return at !== 'pending' && (at !== 'due' || iteration > 0);
     });

@@ -45,11 +45,13 @@ export class ServerPace implements Checker {
   }
 
   executed(_command: Command, _reply: unknown, { state, grantsLeases }: WatchedPartition): void {
-    const { payloadBytesMax, tasksMax } = this.plan.limits;
+    const { payloadBytesMax, tasksMax, callbacksMax } = this.plan.limits;
     const hasBytes = state.heldBytes <= payloadBytesMax * FULL_SHARE;
     // Loops wait for room for the tasks of their body, and then the line rests.
     const hasTasks = state.tasks.count + state.runs.promised <= tasksMax * FULL_SHARE;
-    const isResting = !grantsLeases || !hasBytes || !hasTasks;
+    // So do steps that owe a delivery.
+    const hasDeliveries = state.outbox.pendingCount <= callbacksMax * FULL_SHARE;
+    const isResting = !grantsLeases || !hasBytes || !hasTasks || !hasDeliveries;
     if (isResting || this.wasResting) {
       this.freeSince = Math.max(this.freeSince, this.simulation.now);
     }

@@ -21,6 +21,8 @@ export function keepCommand(command: Command): Command {
       const payloadsUsed = used(payloads, payloadEnds);
       return { ...command, payloads: payloadsUsed, payloadEnds: ends(payloadEnds) };
     }
+    case 'revive_run':
+      return { ...command, input: Uint8Array.from(command.input) };
     default:
       return command;
   }

@@ -280,6 +280,7 @@ const ABOUT_NO_TASK: readonly Event['type'][] = [
   'branches_opened',
   'steps_reset',
   'run_revived',
+  'run_readmitted',
   'run_changed',
   'step_stopping',
   'run_stopping',
@@ -297,6 +298,7 @@ const ABOUT_NO_TASK: readonly Event['type'][] = [
   'values_asked',
   'run_delivery_owed',
   'step_skip_planned',
+  'step_key_kept',
   'run_overdue',
 ];
 
