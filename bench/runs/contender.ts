@@ -21,7 +21,7 @@ export async function step({ n }: { readonly n: number }): Promise<{ n: number }
 }
 
 /** A workflow engine that is ready to run. */
-export interface OpenContender {
+interface OpenContender {
   /** Starts a run and waits for its output. */
   run(shape: Shape): Promise<unknown>;
   close(): Promise<void>;

@@ -45,7 +45,7 @@ const PERIODIC_RATE = 0.3;
 /** Together, these workers can run every task. */
 const FLAWLESS_OFFERS: readonly WorkerOffer[] = [{ zone: 'a' }, { zone: 'b', ssd: 'yes' }].map(
   (labels) => ({
-    types: TASK_TYPES.map((type) => ({ type })),
+    types: [...TASK_TYPES, HTTP_TASK_TYPE].map((type) => ({ type })),
     capacity: { slots: 50, cpu: 100, memoryMb: 100_000, gpu: 50 },
     labels: labels as Record<string, string>,
   }),
@@ -70,6 +70,8 @@ export class World implements ServerWatch {
   private readonly disk: HostDisk;
   private readonly host: ServerHost;
   private readonly workers: SimWorker[];
+  /** Runs HTTP steps; undefined in worlds without runs. */
+  private readonly http: SimWorker | undefined;
   private readonly clients: readonly (SimClient | SdkClient)[];
   private readonly periodic: PeriodicClient | undefined;
   /** Starts runs; undefined in worlds without them. */
@@ -121,7 +123,7 @@ export class World implements ServerWatch {
       ...numbered(plan.rogues, 'rogue', (name) => new RogueWorker(workerParts, name)),
       ...numbered(plan.workers - plan.rogues, 'worker', (name) => new SdkWorker(workerParts, name)),
     ];
-    if (plan.runs !== undefined) new SdkWorker(workerParts, 'http', HTTP_OFFER, { fails: true });
+    this.http = plan.runs && new SdkWorker(workerParts, 'http', HTTP_OFFER, { fails: true });
     const known = new KnownTasks();
     const { sessions } = this;
     const everyMs = plan.requestEveryMs;
@@ -167,6 +169,7 @@ export class World implements ServerWatch {
     this.starter?.stop();
     this.planner?.stop();
     for (const worker of this.workers) worker.heal();
+    this.http?.heal();
     network.heal();
     disk.heal();
     this.receivers.heal();

@@ -59,6 +59,12 @@ function stuckTasks(state: ReadonlyState): string[] {
   return stuck;
 }
 
+/**
+ * From this share of the memory on, the largest value of a step may not fit beside what is kept for
+ * reading: the memory of these worlds is very small.
+ */
+const FULL_SHARE = 0.6;
+
 /** A run that has not ended waits for a call, or for a task that may wait for ever. */
 function stuckRuns(state: ReadonlyState): string[] {
   return describeRuns(state).flatMap((run) => {
@@ -69,7 +75,11 @@ function stuckRuns(state: ReadonlyState): string[] {
       const isTold = step.task === 0 && !step.isEvaluating && step.until === 0;
       return step.child !== 0 || (isTold && step.iteration === 0) || isPatient(state, step.task);
     });
-    return isWaiting ? [] : [`run ${run.number} is ${run.state}, with ${live.length} live steps`];
+    const isFull = state.heldBytes > state.limits.payloadBytesMax * FULL_SHARE;
+    const waitsForRoom = isFull && run.steps.some((step) => step.state === 'due');
+    return isWaiting || waitsForRoom
+      ? []
+      : [`run ${run.number} is ${run.state}, with ${live.length} live steps`];
   });
 }
 

@@ -27,8 +27,8 @@ export const MUTANTS: readonly Mutant[] = [
   ...SDK_MUTANTS,
   ...RUN_MUTANTS,
   ...CHILD_MUTANTS,
-  ...SCHEDULE_MUTANTS,
   ...OPERATION_MUTANTS,
+  ...SCHEDULE_MUTANTS,
   ...BLIND_MUTANTS,
 ];
 

@@ -43,7 +43,7 @@ export interface SchedulePlan {
   readonly kills: readonly RunKill[];
 }
 
-export interface RunPlan {
+interface RunPlan {
   /** Mean time between two requests about runs. */
   readonly requestEveryMs: number;
   /** Bound on the work for runs that one command does. */
@@ -66,11 +66,11 @@ const RUN_KILL_AT_MAX = 200_000;
 /** Share of worlds that have runs. The reference model of the core does not know them. */
 const RUNS_RATE = 0.25;
 
-/** Share of worlds that have schedules. The reference model does not know them either. */
-const SCHEDULES_RATE = 0.25;
-
 /** Values of runs have at most half as many bytes. */
 const RUN_CHUNK_BYTES = 2 ** 19;
+
+/** Share of worlds that have schedules. The reference model does not know them either. */
+const SCHEDULES_RATE = 0.25;
 
 /** Longer than any world lasts: in some worlds no room is ever reserved. */
 export const NO_RESERVATIONS_MS = 86_400_000;

@@ -264,7 +264,13 @@ export class RunModel {
     const key = step.taskReferenceName + suffix;
     const isHeld = this.held.delete(key);
     if (this.skipped.delete(key) || isHeld) {
-      this.entered.set(key, { state: isHeld ? 'running' : 'skipped', input: undefined });
+      const entered: Entered = { state: isHeld ? 'running' : 'skipped', input: undefined };
+      this.entered.set(key, entered);
+      // The output of a join is made of what it waited for, also when it is passed over.
+      if (!isHeld && step.type === 'JOIN') {
+        passJoin(this.values, { join: step, entered, suffix });
+        entered.state = 'skipped';
+      }
       return;
     }
     const where = this.values.whereOf(step, suffix);

@@ -12,10 +12,10 @@ const MAKE_ROOM: Causes = [
   'report_attempts',
   'advance_time',
   'readmit_task',
-  'trigger_schedule',
-  'change_schedules',
   'operate_step',
   'revive_run',
+  'trigger_schedule',
+  'change_schedules',
 ];
 
 /** The commands that may cause each event. Any command may cause an event that is not listed. */

@@ -152,6 +152,7 @@ export class RunSteps {
       else this.waitEnded(run, event, told);
     }
     this.keepEnd(run, event);
+    if (STEP_KINDS[event.kind] === 'EXCLUSIVE_JOIN') takeFirst(run, reference);
     const expected = run.model.entered.get(reference)?.state ?? 'pending';
     const isRight = expected === 'failed' ? OUTCOMES[state] !== undefined : expected === state;
     // What is stopped may have succeeded, if its end came first.
@@ -214,6 +215,22 @@ export class RunSteps {
   private check(holds: boolean, rule: string, what: () => string): void {
     this.story.simulation.check(holds, rule, what);
   }
+}
+
+/**
+ * Two branches may end before the EXCLUSIVE_JOIN begins that waits for the first of them. Then it
+ * takes the one that it names first, and the interpreter had taken the other one.
+ */
+function takeFirst(run: RunStory, reference: string): void {
+  const { output, state } = run.steps.get(reference) ?? {};
+  const entered = run.model.entered.get(reference);
+  if (entered === undefined || state !== 'succeeded') return;
+  if (isSame(JSON.stringify(output ?? null), entered.output)) return;
+  const outputs = [...run.model.entered.values()].map((each) => each.output);
+  if (!outputs.some((each) => isSame(JSON.stringify(output ?? null), each))) return;
+  run.takeBack();
+  entered.output = output;
+  run.model.settle();
 }
 
 /** Whether this call ends the step. */
