@@ -57,7 +57,7 @@ export function failedTests({ testResults }: VitestReport): string[] {
   });
 }
 
-/** `first` with the files of `second` in place of its own. */
+/** The first report, with the files that ran again as they ended then. */
 export function replaceFiles(first: VitestReport, second: VitestReport): VitestReport {
   const again = new Set(second.testResults.map(({ name }) => name));
   const others = first.testResults.filter(({ name }) => !again.has(name));

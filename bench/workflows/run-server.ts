@@ -85,7 +85,7 @@ export class RunServer {
     return (await this.ask(`/v1/runs/${id}`)).text();
   }
 
-  /** Waits until so many steps of a run are running. */
+  /** Waits until this number of steps of a run are running. */
   async entered(id: string, steps: number): Promise<void> {
     for (;;) {
       const { counts } = JSON.parse(await this.view(id)) as { counts: Record<string, number> };

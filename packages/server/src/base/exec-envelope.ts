@@ -25,8 +25,9 @@ interface ExecTask {
 
 /** A checked task as it is stored: `exec` becomes a part of its input. */
 export function enveloped<T extends ExecTask>(task: T): T {
+  // Most tasks have none, and copying each of them would cost.
+  if (task.exec === undefined) return task;
   const { exec, inputBlob, input, ...rest } = task;
-  if (exec === undefined) return task;
   return { ...rest, input: envelopeOf(exec, { input, inputBlob }) } as unknown as T;
 }
 

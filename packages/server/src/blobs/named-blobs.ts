@@ -22,17 +22,23 @@ export function blobsNamedIn(
   return named;
 }
 
-/** The blobs that the files of a command are. The task is not validated yet. */
-export function blobsOfFiles(task: unknown, path: string): NamedBlob[] {
-  const { exec } = (task ?? {}) as { readonly exec?: { readonly files?: unknown } };
-  const files = exec?.files;
-  if (typeof files !== 'object' || files === null) return [];
-  return Object.entries(files).flatMap(([name, content]: [string, unknown]) => {
-    const { blob } = (content ?? {}) as { readonly blob?: unknown };
-    return typeof blob === 'string'
-      ? [{ path: `${path}/exec/files/${name}/blob`, sha256: blob }]
-      : [];
-  });
+/** The blobs that the files of commands are. The tasks are not validated yet. */
+export function blobsOfFiles(
+  tasks: readonly unknown[],
+  pathOf: (index: number) => string,
+): NamedBlob[] {
+  const named: NamedBlob[] = [];
+  for (let index = 0; index < tasks.length; index++) {
+    const { exec } = (tasks[index] ?? {}) as { readonly exec?: { readonly files?: unknown } };
+    const files = exec?.files;
+    if (typeof files !== 'object' || files === null) continue;
+    for (const [name, content] of Object.entries(files)) {
+      const { blob } = (content ?? {}) as { readonly blob?: unknown };
+      if (typeof blob !== 'string') continue;
+      named.push({ path: `${pathOf(index)}/exec/files/${name}/blob`, sha256: blob });
+    }
+  }
+  return named;
 }
 
 /**

@@ -81,10 +81,7 @@ export class Gateway {
   async submit(namespace: string, body: unknown, admit?: () => void): Promise<Submitted> {
     const items: readonly unknown[] = Array.isArray(body) ? body : [body];
     const pathOf = (index: number) => (Array.isArray(body) ? `/${index}` : '');
-    const named = [
-      ...blobsNamedIn(items, 'inputBlob', pathOf),
-      ...items.flatMap((item, index) => blobsOfFiles(item, pathOf(index))),
-    ];
+    const named = [...blobsNamedIn(items, 'inputBlob', pathOf), ...blobsOfFiles(items, pathOf)];
     // Problems of the request itself are reported before missing blobs.
     if (named.length > 0) this.submits.parse(namespace, body);
     return withBlobs(this.options.blobs, namespace, named, () => {

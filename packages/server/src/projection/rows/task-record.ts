@@ -352,11 +352,12 @@ function move(record: TaskRecord, at: number, to: number, reason: number): void 
 /** Names of the blobs that hold payloads of the task. */
 export function blobsNamedBy(record: TaskRecord): string[] {
   const { queue, input, result, attempts, changes } = record;
+  const type = taskTypeOf(queue);
   const names: string[] = [];
   const look = (payload: string): void => {
     const sha256 = blobOf(payload);
     if (sha256 !== undefined) names.push(blobName({ namespace: namespaceOf(queue), sha256 }));
-    for (const inside of blobsInText(taskTypeOf(queue), payload)) {
+    for (const inside of blobsInText(type, payload)) {
       names.push(blobName({ namespace: namespaceOf(queue), sha256: inside }));
     }
   };
