@@ -20,6 +20,7 @@ export function whenText(spec: ScheduleSpec): string {
 
 /** What a schedule makes, in a few words. */
 export function whatText({ task, run }: Pick<Schedule, 'task' | 'run'>): string {
+  if (task?.exec !== undefined) return visible(`command ${task.exec.command.join(' ')}`);
   if (task !== undefined) return visible(`task ${task.type}`);
   const { workflow = '', version } = run ?? {};
   return visible(`run ${workflow}${version === undefined ? '' : ` (version ${version})`}`);

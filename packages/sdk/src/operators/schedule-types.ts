@@ -1,6 +1,7 @@
 // Made by scripts/sdk-types.ts from the schemas of the protocol. Change those, and run it again.
 import type {
   CallbackOptions,
+  CommandExec,
   Resources,
   RetryOptions,
   TimeoutOptions,
@@ -40,8 +41,8 @@ export interface ScheduleRequest {
   /** When it fires. */
   readonly spec: ScheduleSpec;
   /**
-   * The task that it submits. In strings of its input {{scheduledAt}}, {{firedAt}}, {{scheduleId}}
-   * and {{fireNumber}} are replaced.
+   * The task that it submits. In strings of its input and of exec {{scheduledAt}}, {{firedAt}},
+   * {{scheduleId}} and {{fireNumber}} are replaced.
    */
   readonly task?: {
     /**
@@ -51,6 +52,8 @@ export interface ScheduleRequest {
     readonly type: string;
     /** Any JSON up to 256 KiB. Numbers are doubles. Default null. */
     readonly input?: unknown;
+    /** A program that an agent runs. */
+    readonly exec?: CommandExec;
     /** 8 runs first. Default 4. */
     readonly priority?: number;
     readonly resources?: Resources;
@@ -118,8 +121,8 @@ export interface ScheduleView {
   /** When it fires. */
   readonly spec: ScheduleSpec;
   /**
-   * The task that it submits. In strings of its input {{scheduledAt}}, {{firedAt}}, {{scheduleId}}
-   * and {{fireNumber}} are replaced.
+   * The task that it submits. In strings of its input and of exec {{scheduledAt}}, {{firedAt}},
+   * {{scheduleId}} and {{fireNumber}} are replaced.
    */
   readonly task?: {
     /**
@@ -129,6 +132,8 @@ export interface ScheduleView {
     readonly type: string;
     /** Any JSON up to 256 KiB. Numbers are doubles. Default null. */
     readonly input?: unknown;
+    /** A program that an agent runs. */
+    readonly exec?: CommandExec;
     /** 8 runs first. Default 4. */
     readonly priority?: number;
     readonly resources?: Resources;
