@@ -89,6 +89,7 @@ export const ScheduledTask = Type.Pick(TaskRequest, [
   'priority',
   'resources',
   'constraints',
+  'placement',
   'retry',
   'timeouts',
   'tags',

@@ -5,7 +5,7 @@ import { DOCUMENTED_TIME_PATTERN } from '../base/time-pattern.ts';
 import { BlobHash } from './blob-schemas.ts';
 import { CommandExec } from './exec-schemas.ts';
 import { TaskId } from './id-schemas.ts';
-import { Constraints, TaskResources } from './resource-schemas.ts';
+import { Constraints, Placement, TaskResources } from './resource-schemas.ts';
 
 export const TaskType = Type.String({
   pattern: '^[A-Za-z0-9._:-]{1,128}$',
@@ -144,6 +144,7 @@ const DEFINABLE = {
   priority: Type.Optional(Priority),
   resources: Type.Optional(TaskResources),
   constraints: Type.Optional(Constraints),
+  placement: Type.Optional(Placement),
   retry: Type.Optional(Retry),
   timeouts: Type.Optional(Timeouts),
   tags: Type.Optional(Tags),

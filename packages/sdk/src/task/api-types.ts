@@ -69,6 +69,11 @@ export interface TaskDefaults {
    * (a, b), label not in (a, b), exists label. A worker without the label meets != and not in.
    */
   readonly constraints?: readonly string[];
+  /**
+   * Which worker with room gets it: `spread` loads all equally, `pack` fills one worker after the
+   * other, so that room for large tasks is left. Default: the setting of the server.
+   */
+  readonly placement?: 'spread' | 'pack';
   readonly retry?: RetryOptions;
   /**
    * Maximum time in the queue, from the lease to the end, between heartbeats, and in total. Absent
@@ -154,6 +159,11 @@ export interface TaskRequest {
    * (a, b), label not in (a, b), exists label. A worker without the label meets != and not in.
    */
   readonly constraints?: readonly string[];
+  /**
+   * Which worker with room gets it: `spread` loads all equally, `pack` fills one worker after the
+   * other, so that room for large tasks is left. Default: the setting of the server.
+   */
+  readonly placement?: 'spread' | 'pack';
   readonly retry?: RetryOptions;
   /**
    * Maximum time in the queue, from the lease to the end, between heartbeats, and in total. Absent
@@ -261,6 +271,11 @@ export interface TaskView {
    * (a, b), label not in (a, b), exists label. A worker without the label meets != and not in.
    */
   readonly constraints: readonly string[];
+  /**
+   * Which worker with room gets it: `spread` loads all equally, `pack` fills one worker after the
+   * other, so that room for large tasks is left. Default: the setting of the server.
+   */
+  readonly placement?: 'spread' | 'pack';
   /** Attempts so far; 0 before the first. */
   readonly attempt: number;
   /**

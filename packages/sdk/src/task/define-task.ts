@@ -24,6 +24,7 @@ const FIELDS: FieldsOf<AnyTask> = {
   priority: true,
   resources: true,
   constraints: true,
+  placement: true,
   retry: true,
   timeouts: true,
   tags: true,
