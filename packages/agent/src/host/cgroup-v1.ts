@@ -51,6 +51,12 @@ export class CgroupV1 implements ProcessGroups {
     return NEEDED.every((each) => folders[each] !== undefined) ? new CgroupV1(folders) : undefined;
   }
 
+  /** Groups at the same place in every hierarchy. They may not be there yet. */
+  static at(path: string): CgroupV1 {
+    const folders = CONTROLLERS.map((controller) => [controller, join(ROOT, controller, path)]);
+    return new CgroupV1(Object.fromEntries(folders) as Partial<Record<Controller, string>>);
+  }
+
   async make(name: string, limits: GroupLimits): Promise<ProcessGroup> {
     const at = (controller: Controller) => join(this.folders[controller] ?? '', name);
     for (const controller of CONTROLLERS) {

@@ -60,6 +60,22 @@ export class AttemptFolder {
     for (const path of [this.io, this.work, this.input]) await chown(path, user.uid, user.gid);
   }
 
+  /**
+   * Nobody on the host may enter the folder of a container: a user in the container could leave a
+   * program there that runs as root. Which user that is only the image knows, so all of them may
+   * write.
+   */
+  async makeForContainer(input: unknown): Promise<void> {
+    await mkdir(this.path, { mode: 0o700 });
+    await mkdir(this.control, { mode: 0o700 });
+    for (const folder of [this.io, this.work]) {
+      await mkdir(folder);
+      await chmod(folder, 0o777);
+    }
+    await writeFile(this.input, JSON.stringify(input ?? null));
+    await chmod(this.input, 0o644);
+  }
+
   /** A program may have made folders that nobody may enter. */
   async remove(): Promise<void> {
     await rm(this.path, { recursive: true, force: true, maxRetries: 3 }).catch(async () => {

@@ -17,7 +17,7 @@ test('the output is the result file, the last JSON line or the exit code', () =>
 test('an offer is what the host has, less the reserve, and never negative', () => {
   const host = { cores: 2, memoryBytes: 4 * 2 ** 30, diskBytes: 2 ** 30 };
 
-  expect(offerOf(host, { cpu: 0.5, memoryMb: 96, diskMb: 2048 })).toEqual({
+  expect(offerOf(host, { cpu: 0.5, memoryMb: 96, diskMb: 2048 }, { gpus: 0 })).toEqual({
     cpu: 1.5,
     memoryMb: 4000,
     diskMb: 0,

@@ -46,7 +46,7 @@ export interface ScheduleRequest {
   readonly task?: {
     /**
      * Name that workers register for: letters, digits and . _ : - , at most 128. Tasks with `exec`
-     * have the type command; no other task can have it.
+     * have the type command or container; no other task can have those.
      */
     readonly type: string;
     /** Any JSON up to 256 KiB. Numbers are doubles. Default null. */
@@ -124,7 +124,7 @@ export interface ScheduleView {
   readonly task?: {
     /**
      * Name that workers register for: letters, digits and . _ : - , at most 128. Tasks with `exec`
-     * have the type command; no other task can have it.
+     * have the type command or container; no other task can have those.
      */
     readonly type: string;
     /** Any JSON up to 256 KiB. Numbers are doubles. Default null. */

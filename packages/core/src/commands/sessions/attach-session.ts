@@ -131,6 +131,18 @@ export function changeOffer(decision: Decision, session: Session, offer: Offer):
   decision.pending.add(session);
 }
 
+/** Replaces the types that the session takes; what it holds of others stays with it. */
+export function changeTypes(
+  decision: Decision,
+  session: Session,
+  types: readonly OfferedType[],
+): void {
+  decision.roster.setTypes(session, types);
+  countUse(decision, session);
+  decision.roster.unreserve(session);
+  decision.pending.add(session);
+}
+
 function holds({ state }: Decision, session: Session, lease: string): boolean {
   const key = parseLeaseToken(lease);
   if (key === undefined || key.partition !== state.partition) return false;
