@@ -214,9 +214,9 @@ test('a command that ended while no agent was there is reported by the next one'
 
   await endOf(agent, 'SIGKILL');
   await writeFile(join(folder, 'work', scratch, 'work', 'go'), '');
-  await waitUntil(async () => !(await isRunning('0.1966')), {
-    what: 'the command has ended',
-    timeoutMs: WAIT_MS,
+  await waitFor(async () => {
+    const control = await readdir(join(folder, 'work', scratch, 'control'));
+    return control.filter((name) => name === 'exit');
   });
   agent = await startAgent();
 

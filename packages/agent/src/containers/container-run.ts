@@ -73,8 +73,11 @@ export class ContainerRun {
     try {
       await engine.create(name, containerSpec(this.plan)).catch(failed('create'));
       stop.throwIfAborted();
-      if (exec.stdin !== undefined) await engine.feed(name, exec.stdin).catch(failed('create'));
+      const { stdin } = exec;
+      const feed =
+        stdin === undefined ? undefined : await engine.openInput(name).catch(failed('create'));
       await engine.start(name).catch(failed('start'));
+      feed?.(stdin ?? '');
       return await this.watch(stop, 0);
     } finally {
       await this.remove();

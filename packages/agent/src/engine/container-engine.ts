@@ -147,14 +147,19 @@ export class ContainerEngine {
     await this.socket.stream(call, (bytes) => frames.push(bytes));
   }
 
-  /** Writes to the standard input of a container that is not started yet, and ends it. */
-  async feed(name: string, text: string): Promise<void> {
+  /**
+   * Opens the standard input of a container that is not started yet. Returns what writes to it and
+   * ends it. That is for after the start: an input that ended before it may be lost.
+   */
+  async openInput(name: string): Promise<(text: string) => void> {
     const query = new URLSearchParams({ stream: '1', stdin: '1' });
     const socket = await this.socket.upgrade(this.post(`/containers/${name}/attach?${query}`));
     // A program that does not read its input ends the connection.
     socket.on('error', () => undefined);
     socket.resume();
-    socket.end(text);
+    return (text) => {
+      socket.end(text);
+    };
   }
 
   /** Sends a signal. A container that has ended, or is not there, is fine. */

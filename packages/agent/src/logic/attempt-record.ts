@@ -2,7 +2,7 @@ import type { Resources } from '@sluice/sdk';
 import { isObject } from './exec-fields.ts';
 
 /** A task as an agent that starts later needs it. */
-export interface RecordedTask {
+interface RecordedTask {
   readonly id: string;
   readonly type: string;
   readonly attempt: number;

@@ -5,8 +5,8 @@ const MIB = 2 ** 20;
 const NANO = 1e9;
 
 /** Where a container finds its folders. */
-export const CONTAINER_WORK = '/sluice/work';
-export const CONTAINER_IO = '/sluice/io';
+const CONTAINER_WORK = '/sluice/work';
+const CONTAINER_IO = '/sluice/io';
 
 /** The log of the engine is only a buffer: the lines go to the server. */
 const LOG = { Type: 'json-file', Config: { 'max-size': '8m', 'max-file': '2' } };
@@ -36,7 +36,7 @@ export interface ContainerPlan {
 
 /** Labels by which an agent finds its containers again. */
 export const AGENT_LABEL = 'sluice.agent';
-export const ATTEMPT_LABEL = 'sluice.attempt';
+const ATTEMPT_LABEL = 'sluice.attempt';
 
 /** What the engine is asked to make. */
 export function containerSpec(plan: ContainerPlan): object {

@@ -52,7 +52,10 @@ const SHARED_RULES: FieldRules = {
   user: isText,
   killGraceMs: (value) => typeof value === 'number' && value >= 0,
   outputs: (value) => {
-    return isObject(value) && Object.values(value).every((path) => PATH.test(String(path)));
+    return (
+      isObject(value) &&
+      Object.values(value).every((path) => isText(path) && PATH.test(String(path)))
+    );
   },
   retryableExitCodes: (value) => Array.isArray(value),
 };
@@ -80,7 +83,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && !value.includes('\0') ? value : undefined;
 }
 
-export function notAllowed(where: string, value: unknown): string {
+function notAllowed(where: string, value: unknown): string {
   const hint = value === null ? '; an expression that finds nothing gives null' : '';
   return `${where} is not allowed${hint}`;
 }

@@ -153,6 +153,11 @@ const RegistryAuth = Type.Union(
   { description: 'Credentials for the registry of the image. Never shown again.' },
 );
 
+const GpuWord = Type.String({
+  pattern: '^[A-Za-z0-9._-]{1,64}$',
+  allowed: 'a word of the engine such as nvidia or compute: letters, digits and . _ -',
+});
+
 export const ContainerExec = Type.Object(
   {
     image: Type.String({
@@ -221,10 +226,8 @@ export const ContainerExec = Type.Object(
     gpus: Type.Optional(
       Type.Object(
         {
-          driver: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9._-]{1,64}$' })),
-          capabilities: Type.Optional(
-            Type.Array(Type.String({ pattern: '^[A-Za-z0-9._-]{1,64}$' }), { maxItems: 16 }),
-          ),
+          driver: Type.Optional(GpuWord),
+          capabilities: Type.Optional(Type.Array(GpuWord, { maxItems: 16 })),
         },
         {
           additionalProperties: false,

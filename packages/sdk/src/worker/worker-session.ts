@@ -35,7 +35,7 @@ export interface WorkerSessionOptions extends Omit<WorkerSessionRequest, 'resume
   readonly unavailable?: ReadonlyMap<string, string>;
 }
 
-export interface AdoptedSession {
+interface AdoptedSession {
   readonly sessionId: string;
   /** Counts the processes that had the session; higher at each start. */
   readonly generation: number;

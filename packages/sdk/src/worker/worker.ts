@@ -89,7 +89,7 @@ export interface WorkOptions {
 }
 
 /** What a process leaves to the next one. */
-export interface AdoptedWork {
+interface AdoptedWork {
   readonly sessionId: string;
   /** Counts the processes that had the session; higher at each start. */
   readonly generation: number;
@@ -97,7 +97,7 @@ export interface AdoptedWork {
 }
 
 /** A task that an earlier process took. Its input is not passed on. */
-export interface AdoptedTask {
+interface AdoptedTask {
   readonly id: string;
   readonly type: string;
   readonly attempt: number;
