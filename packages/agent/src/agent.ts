@@ -20,6 +20,7 @@ import { findGroups } from './host/find-groups.ts';
 import { FolderLock } from './host/folder-lock.ts';
 import { measureHost } from './host/measure-host.ts';
 import { OfferWatch } from './host/offer-watch.ts';
+import { PipePool } from './host/pipe-pool.ts';
 import { SessionFile } from './host/session-file.ts';
 import { canEnter, findUser, ownUser } from './host/users.ts';
 import { defaultWorkFolder, makeWorkFolder } from './host/work-folder.ts';
@@ -46,6 +47,8 @@ interface Connection extends Host {
   readonly lock: FolderLock;
   readonly session: SessionFile;
   readonly watch: OfferWatch;
+  readonly live: LiveAttempts;
+  readonly pipes: PipePool;
 }
 
 /** A worker that runs commands and containers with the resources that they ask for. */
@@ -88,10 +91,12 @@ export class Agent {
 
   /** Takes nothing new, lets what runs end, and leaves. */
   async stop(graceMs?: number): Promise<void> {
-    const { worker, sluice, lock, session, watch } = this.connection;
+    const { worker, sluice, lock, session, watch, live, pipes } = this.connection;
     watch.stop();
     await worker.stop(graceMs === undefined ? {} : { graceMs });
     await sluice.close();
+    await live.settled();
+    await pipes.close();
     await this.containers?.stop();
     await this.groups.dispose();
     session.remove();
@@ -125,6 +130,7 @@ async function connect(options: AgentOptions, opened: Opened): Promise<Connectio
     rules,
     blobs,
     live,
+    pipes: await PipePool.open(workFolder),
     hasGpus: gpus.length > 0,
   };
   const reasons = new Reasons();
@@ -169,7 +175,8 @@ async function connect(options: AgentOptions, opened: Opened): Promise<Connectio
       reasons.change('disk', problem && Object.fromEntries(both));
     },
   });
-  return { ...opened, offer, groups, containers, worker, session, watch };
+  const { pipes } = command;
+  return { ...opened, offer, groups, containers, worker, session, watch, live, pipes };
 }
 
 /** Why the agent takes nothing of a type, by what is in the way. */

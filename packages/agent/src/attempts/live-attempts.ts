@@ -16,6 +16,8 @@ export interface LiveAttempt {
   readonly gpus: readonly string[];
   /** How much it has written to the disk, at the last look. */
   writtenBytes: number;
+  /** Removes what the attempt leaves on the host. */
+  cleanUp: () => Promise<void>;
 }
 
 /** The attempts that this agent runs: their names, and what they have of the host. */
@@ -23,6 +25,7 @@ export class LiveAttempts {
   private readonly gpus: GpuShares;
   private readonly names = new Set<string>();
   private readonly running = new Set<LiveAttempt>();
+  private readonly cleaning = new Set<Promise<void>>();
   /** Attempts of an earlier agent whose handlers have not begun, by lease. */
   private readonly left = new Map<string, AttemptRecord>();
 
@@ -49,7 +52,11 @@ export class LiveAttempts {
     }
   }
 
-  /** Calls `run` with the attempt of a task, which is owned meanwhile. */
+  /**
+   * Calls `run` with the attempt of a task, which is owned meanwhile. What it leaves behind is
+   * removed afterwards: its end is reported before that, and an agent that is killed in between
+   * leaves it to the next one.
+   */
   async with<T>(context: TaskContext, run: (live: LiveAttempt) => Promise<T>): Promise<T> {
     const live = this.begin(context);
     this.running.add(live);
@@ -57,16 +64,29 @@ export class LiveAttempts {
       return await run(live);
     } finally {
       this.running.delete(live);
-      this.names.delete(live.name);
       this.gpus.giveBack(live.gpus);
+      const cleaning = this.clean(live);
+      this.cleaning.add(cleaning);
+      void cleaning.finally(() => this.cleaning.delete(cleaning));
     }
+  }
+
+  /** Resolves when nothing is left to remove. */
+  async settled(): Promise<void> {
+    await Promise.all(this.cleaning);
+  }
+
+  /** What cannot be removed now is ownerless, and is removed at the next connection. */
+  private async clean({ name, cleanUp }: LiveAttempt): Promise<void> {
+    await cleanUp().catch(() => undefined);
+    this.names.delete(name);
   }
 
   private begin({ id, attempt, lease, resources }: TaskContext): LiveAttempt {
     const adopted = this.left.get(lease);
     if (adopted !== undefined) {
       this.left.delete(lease);
-      return { name: adopted.name, adopted, gpus: adopted.gpus, writtenBytes: 0 };
+      return { ...NEW, name: adopted.name, adopted, gpus: adopted.gpus };
     }
     // A lease is granted once, so no other attempt of the task has this name.
     const name = `${id}-${attempt}-${Date.now().toString(36)}`;
@@ -74,9 +94,11 @@ export class LiveAttempts {
     // The server counts them too, so this is a defect of one of the two.
     if (gpus === undefined) throw new Error(`${resources.gpu} GPUs are not free here`);
     this.names.add(name);
-    return { name, adopted: undefined, gpus, writtenBytes: 0 };
+    return { ...NEW, name, adopted: undefined, gpus };
   }
 }
+
+const NEW = { writtenBytes: 0, cleanUp: async () => undefined };
 
 /** Writes down what an agent that starts later has to know. Before the program is started. */
 export async function record(

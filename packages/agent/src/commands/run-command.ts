@@ -6,6 +6,7 @@ import { graceOf } from '../attempts/kill-grace.ts';
 import { type LiveAttempt, type LiveAttempts, portsOf, record } from '../attempts/live-attempts.ts';
 import { errorOf, refusal } from '../attempts/refusal.ts';
 import type { ProcessGroups } from '../host/cgroups.ts';
+import type { PipePool } from '../host/pipe-pool.ts';
 import { findUser, type HostUser, ownUser } from '../host/users.ts';
 import { AttemptFolder } from '../host/work-folder.ts';
 import { failureOf } from '../logic/command-end.ts';
@@ -33,6 +34,7 @@ export interface CommandHost {
   readonly rules: CommandRules;
   readonly blobs: BlobServer;
   readonly live: LiveAttempts;
+  readonly pipes: PipePool;
   readonly hasGpus: boolean;
 }
 
@@ -44,6 +46,7 @@ export function runCommand(
 ): Promise<unknown> {
   return host.live.with(context, async (live) => {
     const folder = new AttemptFolder(host.workFolder, live.name);
+    live.cleanUp = () => folder.remove();
     try {
       const exec = execOf(context);
       const plan = await planOf(host, context, { exec, live });
@@ -57,7 +60,6 @@ export function runCommand(
     } finally {
       // The rules of this agent may forbid what an earlier one started.
       if (live.adopted !== undefined) await endProcesses(host.groups, live.name);
-      await folder.remove();
     }
   });
 }
@@ -83,7 +85,7 @@ async function resultOf(
   if (live.adopted !== undefined) {
     return new CommandRun(plan, folder, ports, live.adopted.startedAt).adopt(signal);
   }
-  await folder.make(plan.user, input);
+  await folder.make(plan.user, input, host.pipes);
   const owner = ownUser().uid === 0 ? plan.user : undefined;
   await addFiles(host.blobs, folder.work, exec.files ?? {}, { mode: 0o600, owner });
   await record(folder, context, live);

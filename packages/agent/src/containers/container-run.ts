@@ -6,7 +6,7 @@ import { DiskWatch } from '../attempts/disk-watch.ts';
 import { OutputLog } from '../attempts/output-log.ts';
 import { errorOf } from '../attempts/refusal.ts';
 import { stopOn } from '../attempts/stop-on.ts';
-import type { ContainerEngine } from '../engine/container-engine.ts';
+import type { ContainerEngine, OutputListener } from '../engine/container-engine.ts';
 import { EngineError } from '../engine/engine-socket.ts';
 import type { ContainerGroups } from '../host/container-groups.ts';
 import { signalProcess } from '../host/signal-process.ts';
@@ -37,13 +37,18 @@ export interface ContainerResult extends CommandEnd {
   readonly wasEngineLost: boolean;
 }
 
+/** Output that is being read. */
+interface Reading {
+  readonly ended: Promise<void>;
+}
+
 export interface ContainerLimits {
   readonly diskMb: number;
   /** Time from SIGTERM to SIGKILL, by the reason of the stop. */
   readonly killGraceMs: (reason: unknown) => number;
 }
 
-/** One container, from its making to its removal. */
+/** One container, from its making to its end. */
 export class ContainerRun {
   private readonly plan: ContainerPlan;
   private readonly folder: AttemptFolder;
@@ -66,39 +71,29 @@ export class ContainerRun {
     this.ports = ports;
   }
 
-  /** Runs the container to its end. Nothing of it is left then. */
+  /** Runs the container to its end. Its owner removes it. */
   async run(stop: AbortSignal): Promise<ContainerResult> {
     const { engine } = this.ports;
-    const { name, exec } = this.plan;
-    try {
-      await engine.create(name, containerSpec(this.plan)).catch(failed('create'));
-      stop.throwIfAborted();
-      const { stdin } = exec;
-      const feed =
-        stdin === undefined ? undefined : await engine.openInput(name).catch(failed('create'));
-      await engine.start(name).catch(failed('start'));
-      feed?.(stdin ?? '');
-      return await this.watch(stop, 0);
-    } finally {
-      await this.remove();
-    }
+    await engine.create(this.plan.name, containerSpec(this.plan)).catch(failed('create'));
+    stop.throwIfAborted();
+    return this.watch(stop, (output) => this.start(output));
   }
 
   /** Goes on with a container that an earlier agent started. */
   async adopt(stop: AbortSignal, startedAt: number): Promise<ContainerResult> {
     this.startedAt = startedAt;
-    try {
-      // To wait for a container that was never started would succeed at once.
-      const facts = await this.untilBack(() => this.ports.engine.inspect(this.plan.name));
-      if (facts?.wasStarted !== true) throw errorOf(LOST);
-      const loggedAt = await lastLogged(this.folder);
-      return await this.watch(stop, loggedAt);
-    } finally {
-      await this.remove();
-    }
+    // To wait for a container that was never started would succeed at once.
+    const facts = await this.untilBack(() => this.ports.engine.inspect(this.plan.name));
+    if (facts?.wasStarted !== true) throw errorOf(LOST);
+    const loggedAt = await lastLogged(this.folder);
+    return this.watch(stop, async (output) => this.follow(output, loggedAt));
   }
 
-  private async watch(stop: AbortSignal, sinceMs: number): Promise<ContainerResult> {
+  /** `begin` resolves when the container runs; what it returns, when the output is complete. */
+  private async watch(
+    stop: AbortSignal,
+    begin: (output: OutputLog) => Promise<Reading>,
+  ): Promise<ContainerResult> {
     const { exec } = this.plan;
     const clean = redactor(exec.env ?? {}, registrySecrets(exec.registryAuth));
     const output = new OutputLog(notingTimes(this.folder, this.ports.log), clean);
@@ -108,11 +103,13 @@ export class ContainerRun {
       onMeasured: this.ports.onWritten,
       onFull: () => this.kill(),
     });
-    const forget = stopOn(stop, () => this.stop(this.limits.killGraceMs(stop.reason)));
+    let forget = () => undefined as unknown;
     try {
-      const reading = this.follow(output, sinceMs);
+      const { ended } = await begin(output);
+      // Not before it runs: a container that has not begun cannot be told to end.
+      forget = stopOn(stop, () => this.stop(this.limits.killGraceMs(stop.reason)));
       const exitCode = await this.end();
-      await reading;
+      await ended;
       output.end();
       return await this.result(exitCode, disk.isFull, output);
     } finally {
@@ -121,6 +118,26 @@ export class ContainerRun {
       disk.end();
       output.end();
     }
+  }
+
+  private async start(output: OutputLog): Promise<Reading> {
+    const { engine } = this.ports;
+    const { name, exec } = this.plan;
+    const { stdin } = exec;
+    const onBytes: OutputListener = (bytes, isError) => output.push(bytes, isError);
+    const hasInput = stdin !== undefined;
+    const attached = await engine.attach(name, hasInput, onBytes).catch(failed('create'));
+    try {
+      await engine.start(name).catch(failed('start'));
+    } catch (cause) {
+      attached.close();
+      throw cause;
+    }
+    if (stdin !== undefined) attached.feed(stdin);
+    const read = async () => {
+      if (!(await attached.ended)) await this.follow(output, Date.now()).ended;
+    };
+    return { ended: read() };
   }
 
   /** The exit code. */
@@ -142,18 +159,22 @@ export class ContainerRun {
     }
   }
 
-  private async follow(output: OutputLog, sinceMs: number): Promise<void> {
+  /** The lines that the engine keeps, from a time on. */
+  private follow(output: OutputLog, sinceMs: number): Reading {
     const { engine } = this.ports;
-    const onBytes = (bytes: Uint8Array, isError: boolean) => output.push(bytes, isError);
-    for (let since = sinceMs; ; since = Date.now()) {
-      try {
-        await engine.logs(this.plan.name, { sinceMs: since, onBytes });
-        return;
-      } catch (error) {
-        if (!isAway(error)) return;
-        await sleep(BETWEEN_TRIES_MS);
+    const onBytes: OutputListener = (bytes, isError) => output.push(bytes, isError);
+    const read = async () => {
+      for (let since = sinceMs; ; since = Date.now()) {
+        try {
+          await engine.logs(this.plan.name, { sinceMs: since, onBytes });
+          return;
+        } catch (error) {
+          if (!isAway(error)) return;
+          await sleep(BETWEEN_TRIES_MS);
+        }
       }
-    }
+    };
+    return { ended: read() };
   }
 
   private async stop(graceMs: number): Promise<void> {
@@ -172,7 +193,7 @@ export class ContainerRun {
         (error) => !isAway(error),
       );
       if (isTold) return;
-      for (const pid of (await groups?.pids(this.plan.name)) ?? []) signalProcess(pid, 'SIGKILL');
+      for (const pid of groups?.pids(this.plan.name) ?? []) signalProcess(pid, 'SIGKILL');
       await sleep(BETWEEN_TRIES_MS);
     }
   }
@@ -204,12 +225,6 @@ export class ContainerRun {
       wasEngineLost: this.wasEngineLost,
       usage: { wallMs: Math.max(0, Date.now() - this.startedAt), ...used },
     };
-  }
-
-  /** What an engine that is away leaves behind is removed when it is back. */
-  private async remove(): Promise<void> {
-    await this.ports.engine.remove(this.plan.name).catch(() => undefined);
-    await this.ports.groups?.remove(this.plan.name);
   }
 }
 

@@ -110,14 +110,14 @@ export class ContainerService {
     const names = found.map(({ name }) => name);
     for (const name of ownerless(names, live.owned)) await this.engine.remove(name);
     const groups = (await this.groups?.names()) ?? [];
-    for (const name of ownerless(groups, live.owned)) await this.groups?.remove(name);
+    for (const name of ownerless(groups, live.owned)) this.groups?.remove(name);
   }
 
   async stop(): Promise<void> {
     clearTimeout(this.looking);
     this.looking = undefined;
     await this.clean().catch(() => undefined);
-    await this.groups?.dispose();
+    this.groups?.dispose();
     this.engine.close();
   }
 
@@ -142,7 +142,7 @@ export class ContainerService {
   private async connect(): Promise<string | undefined> {
     try {
       this.facts = await this.engine.connect();
-      this.groups = await ContainerGroups.find(this.parts.agent, this.facts.groupDriver);
+      this.groups = ContainerGroups.find(this.parts.agent, this.facts.groupDriver);
       return undefined;
     } catch (error) {
       return this.away(error as Error);

@@ -43,17 +43,17 @@ export function runContainer(
 ): Promise<unknown> {
   return host.live.with(context, async (live) => {
     const folder = new AttemptFolder(host.workFolder, live.name);
-    try {
-      const exec = readContainer(context.exec);
-      if ('problem' in exec) throw refusal('bad_exec', exec.problem);
-      await checkRules(host, exec);
-      const result = await resultOf(host, context, { exec, folder, live, input });
-      return await outcomeOf(host, context, { exec, folder, result });
-    } finally {
-      // The rules of this agent may forbid what an earlier one started.
-      if (live.adopted !== undefined) await host.engine.remove(live.name).catch(() => undefined);
+    live.cleanUp = async () => {
+      // What an engine that is away leaves behind is removed when it is back.
+      await host.engine.remove(live.name).catch(() => undefined);
+      host.groups?.remove(live.name);
       await folder.remove();
-    }
+    };
+    const exec = readContainer(context.exec);
+    if ('problem' in exec) throw refusal('bad_exec', exec.problem);
+    await checkRules(host, exec);
+    const result = await resultOf(host, context, { exec, folder, live, input });
+    return outcomeOf(host, context, { exec, folder, result });
   });
 }
 

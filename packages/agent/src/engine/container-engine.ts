@@ -44,10 +44,21 @@ export interface PullOptions {
   readonly onProgress: (progress: PullProgress) => void;
 }
 
+export type OutputListener = (bytes: Uint8Array, isError: boolean) => void;
+
 export interface LogOptions {
   /** Only what came after this; in milliseconds since 1970. */
   readonly sinceMs: number;
-  readonly onBytes: (bytes: Uint8Array, isError: boolean) => void;
+  readonly onBytes: OutputListener;
+}
+
+/** The streams of a container. */
+export interface Attached {
+  /** Whether the output came to its end; false when the connection broke. */
+  readonly ended: Promise<boolean>;
+  /** Writes to the standard input and ends it. After the start: earlier it may be lost. */
+  readonly feed: (text: string) => void;
+  readonly close: () => void;
 }
 
 /**
@@ -148,17 +159,29 @@ export class ContainerEngine {
   }
 
   /**
-   * Opens the standard input of a container that is not started yet. Returns what writes to it and
-   * ends it. That is for after the start: an input that ended before it may be lost.
+   * Listens to a container that is not started yet. Unlike the log, this misses nothing: the end of
+   * a log that is followed may come before its last line.
    */
-  async openInput(name: string): Promise<(text: string) => void> {
-    const query = new URLSearchParams({ stream: '1', stdin: '1' });
+  async attach(name: string, hasInput: boolean, onBytes: OutputListener): Promise<Attached> {
+    const query = new URLSearchParams({
+      stream: '1',
+      stdout: '1',
+      stderr: '1',
+      stdin: hasInput ? '1' : '0',
+    });
     const socket = await this.socket.upgrade(this.post(`/containers/${name}/attach?${query}`));
-    // A program that does not read its input ends the connection.
-    socket.on('error', () => undefined);
-    socket.resume();
-    return (text) => {
-      socket.end(text);
+    const frames = new LogFrames(onBytes);
+    socket.on('data', (bytes: Uint8Array) => frames.push(bytes));
+    const ended = new Promise<boolean>((resolve) => {
+      socket.once('end', () => resolve(true));
+      // A program that does not read its input, or an engine that is gone, breaks it.
+      socket.once('error', () => resolve(false));
+      socket.once('close', () => resolve(false));
+    });
+    return {
+      ended,
+      feed: (text) => socket.write(text, () => socket.end()),
+      close: () => socket.destroy(),
     };
   }
 

@@ -56,7 +56,11 @@ export class EngineSocket {
     return new Promise((resolve, reject) => {
       const headers = { ...call.headers, connection: 'Upgrade', upgrade: 'tcp' };
       const sent = this.send({ ...call, headers });
-      sent.once('upgrade', (_answer, socket) => resolve(socket));
+      sent.once('upgrade', (_answer, socket, head) => {
+        // Bytes that came with the answer.
+        if (head.length > 0) socket.unshift(head);
+        resolve(socket as Socket);
+      });
       sent.once('response', (answer) => {
         textOf(answer).then((text) => reject(refused(answer, text)), reject);
       });

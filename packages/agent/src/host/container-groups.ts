@@ -1,9 +1,8 @@
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CgroupV1 } from './cgroup-v1.ts';
 import { CgroupV2 } from './cgroup-v2.ts';
 import type { GroupUsage, ProcessGroups } from './cgroups.ts';
-import { readPids, readText, removeFolder, subfolders } from './group-files.ts';
+import { readPids, readText, subfolders, tryRemoveFolder } from './group-files.ts';
 
 const ROOT = '/sys/fs/cgroup';
 
@@ -23,10 +22,10 @@ export class ContainerGroups {
   }
 
   /** Undefined where the engine puts containers wherever it likes. */
-  static async find(agent: string, groupDriver: string): Promise<ContainerGroups | undefined> {
+  static find(agent: string, groupDriver: string): ContainerGroups | undefined {
     if (groupDriver !== 'cgroupfs' || process.getuid?.() !== 0) return undefined;
     const folder = `/${agent}.containers`;
-    const isV2 = (await readText(ROOT, 'cgroup.controllers')) !== undefined;
+    const isV2 = readText(ROOT, 'cgroup.controllers') !== undefined;
     return new ContainerGroups(
       folder,
       isV2 ? new CgroupV2(join(ROOT, folder)) : CgroupV1.at(folder),
@@ -47,39 +46,29 @@ export class ContainerGroups {
   }
 
   /** Processes of the container, which is below the group. */
-  async pids(name: string): Promise<number[]> {
-    const folders = await this.everywhere(name);
-    const all = await Promise.all(
-      folders.map(async (folder) => {
-        const below = await subfolders(folder);
-        return Promise.all([folder, ...below.map((each) => join(folder, each))].map(readPids));
-      }),
-    );
-    return [...new Set(all.flat(2))];
+  pids(name: string): number[] {
+    const folders = this.everywhere(name).flatMap((folder) => {
+      return [folder, ...subfolders(folder).map((each) => join(folder, each))];
+    });
+    return [...new Set(folders.flatMap(readPids))];
   }
 
   /** Every hierarchy has the group. One that cannot be removed yet is removed at a later start. */
-  async remove(name: string): Promise<void> {
-    for (const folder of await this.everywhere(name)) {
-      for (const each of await subfolders(folder)) {
-        await removeFolder(join(folder, each)).catch(() => undefined);
-      }
-      await removeFolder(folder).catch(() => undefined);
+  remove(name: string): void {
+    for (const folder of this.everywhere(name)) {
+      for (const each of subfolders(folder)) tryRemoveFolder(join(folder, each));
+      tryRemoveFolder(folder);
     }
   }
 
-  async dispose(): Promise<void> {
-    for (const folder of await this.everywhere('')) {
-      await removeFolder(folder).catch(() => undefined);
-    }
+  dispose(): void {
+    for (const folder of this.everywhere('')) tryRemoveFolder(folder);
   }
 
   /** Folders of a group, in every hierarchy that is there. */
-  private async everywhere(name: string): Promise<string[]> {
+  private everywhere(name: string): string[] {
     const below = join(this.folder, name);
-    const hierarchies = await readdir(ROOT).catch(() => []);
-    const places = [join(ROOT, below), ...hierarchies.map((each) => join(ROOT, each, below))];
-    const there = await Promise.all(places.map((folder) => readText(folder, 'cgroup.procs')));
-    return places.filter((_, place) => there[place] !== undefined);
+    const places = [join(ROOT, below), ...subfolders(ROOT).map((each) => join(ROOT, each, below))];
+    return places.filter((folder) => readText(folder, 'cgroup.procs') !== undefined);
   }
 }
