@@ -1,6 +1,8 @@
 // Made by scripts/sdk-types.ts from the schemas of the protocol. Change those, and run it again.
 import type {
   CallbackOptions,
+  CommandExec,
+  ContainerExec,
   Resources,
   RetryOptions,
   TimeoutOptions,
@@ -40,8 +42,8 @@ export interface ScheduleRequest {
   /** When it fires. */
   readonly spec: ScheduleSpec;
   /**
-   * The task that it submits. In strings of its input {{scheduledAt}}, {{firedAt}}, {{scheduleId}}
-   * and {{fireNumber}} are replaced.
+   * The task that it submits. In strings of its input and of exec {{scheduledAt}}, {{firedAt}},
+   * {{scheduleId}} and {{fireNumber}} are replaced.
    */
   readonly task?: {
     /**
@@ -51,6 +53,8 @@ export interface ScheduleRequest {
     readonly type: string;
     /** Any JSON up to 256 KiB. Numbers are doubles. Default null. */
     readonly input?: unknown;
+    /** What an agent runs: a program with `command`, or a container with `image`. */
+    readonly exec?: CommandExec | ContainerExec;
     /** 8 runs first. Default 4. */
     readonly priority?: number;
     readonly resources?: Resources;
@@ -118,8 +122,8 @@ export interface ScheduleView {
   /** When it fires. */
   readonly spec: ScheduleSpec;
   /**
-   * The task that it submits. In strings of its input {{scheduledAt}}, {{firedAt}}, {{scheduleId}}
-   * and {{fireNumber}} are replaced.
+   * The task that it submits. In strings of its input and of exec {{scheduledAt}}, {{firedAt}},
+   * {{scheduleId}} and {{fireNumber}} are replaced.
    */
   readonly task?: {
     /**
@@ -129,6 +133,8 @@ export interface ScheduleView {
     readonly type: string;
     /** Any JSON up to 256 KiB. Numbers are doubles. Default null. */
     readonly input?: unknown;
+    /** What an agent runs: a program with `command`, or a container with `image`. */
+    readonly exec?: CommandExec | ContainerExec;
     /** 8 runs first. Default 4. */
     readonly priority?: number;
     readonly resources?: Resources;
