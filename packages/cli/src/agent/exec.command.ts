@@ -33,8 +33,16 @@ export const exec = defineCommand({
     'Submits the command, prints its output as it comes, and exits with its exit code. What is\n' +
     'piped into it becomes its standard input. Ctrl-C cancels the command. With --array it runs\n' +
     'once for each element, prints the output of each when it ends, and lists those that failed.',
-  args: ['COMMAND...'],
+  args: ['[COMMAND...]'],
   flags: {
+    image: { value: 'IMAGE', help: 'run a container of this image; the command is optional' },
+    pull: { value: 'WHEN', help: 'always, ifNotPresent (default) or never' },
+    network: { value: 'NAME', help: 'network of the container, such as none' },
+    volume: {
+      value: 'SOURCE:TARGET[:ro]',
+      isMultiple: true,
+      help: 'mounts a folder of the host, or a volume, into the container',
+    },
     cpu: { value: 'N', help: 'cores that it may use, such as 2 or 0.5' },
     memory: { value: 'SIZE', help: 'memory that it may use, such as 512m or 4g' },
     disk: { value: 'SIZE', help: 'size of its scratch folder' },
@@ -56,13 +64,14 @@ export const exec = defineCommand({
     'sluice exec --cpu 2 --memory 1g --timeout 10m -- ffmpeg -i /media/in.mp4 /media/out.webm',
     'cat words.txt | sluice exec -- sort -u',
     `sluice exec --detach -- sh -c 'sleep 60; echo done'`,
+    'sluice exec --image alpine:3.20 --memory 100m -- cat /etc/os-release',
     'sluice exec --array 1-100 --cpu 1 -- ./render --frame {}',
   ],
   run: async ({ args, flags }, io) => {
     const api = connect(flags, io);
     const body = stated({
       exec: stated({
-        command: args,
+        ...programOf(args, flags),
         env: flags.env === undefined ? undefined : pairsOf(flags.env, 'env'),
         stdin: await pipedInto(io),
       }),
@@ -93,6 +102,34 @@ export const exec = defineCommand({
     return untilEnd({ api, id, io, isJson, url: flags.url });
   },
 });
+
+/** What to run: a command, or a container. */
+function programOf(args: readonly string[], flags: ContainerFlags): object {
+  const { image, pull, network, volume } = flags;
+  if (image !== undefined) {
+    const given = args.length === 0 ? undefined : args;
+    return stated({ image, args: given, pull, network, volumes: volume?.map(volumeOf) });
+  }
+  if (args.length === 0) throw new UsageError(`'sluice exec' needs COMMAND or --image`);
+  const odd = Object.entries({ pull, network, volume }).find(([, value]) => value !== undefined);
+  if (odd !== undefined) throw new UsageError(`--${odd[0]} is for containers: add --image`);
+  return { command: args };
+}
+
+interface ContainerFlags {
+  readonly image?: string;
+  readonly pull?: string;
+  readonly network?: string;
+  readonly volume?: readonly string[];
+}
+
+function volumeOf(text: string): object {
+  const [source = '', target = '', mode] = text.split(':');
+  if (target === '' || ![undefined, 'ro', 'rw'].includes(mode)) {
+    throw new UsageError(`--volume must be SOURCE:TARGET or SOURCE:TARGET:ro, not '${text}'`);
+  }
+  return { source, target, readOnly: mode === 'ro' };
+}
 
 interface Followed {
   readonly api: ApiCaller;

@@ -3,7 +3,7 @@ import { exactlyOne, notTogether } from '../base/documented.ts';
 import { LIMITS } from '../base/limits.ts';
 import { DOCUMENTED_TIME_PATTERN } from '../base/time-pattern.ts';
 import { BlobHash } from './blob-schemas.ts';
-import { CommandExec } from './exec-schemas.ts';
+import { Exec } from './exec-schemas.ts';
 import { TaskId } from './id-schemas.ts';
 import { Constraints, Placement, TaskResources } from './resource-schemas.ts';
 
@@ -13,7 +13,7 @@ export const TaskType = Type.String({
     '1 to 128 letters A to Z or a to z, digits and . _ : - without spaces, such as send-mail',
   description:
     'Name that workers register for: letters, digits and . _ : - , at most 128. ' +
-    'Tasks with `exec` have the type command; no other task can have it.',
+    'Tasks with `exec` have the type command or container; no other task can have those.',
   examples: ['transcode'],
 });
 
@@ -165,7 +165,7 @@ export const TaskRequest = Type.Object(
       Type.Unknown({ description: 'Any JSON up to 256 KiB. Numbers are doubles. Default null.' }),
     ),
     inputBlob: Type.Optional(BlobHash),
-    exec: Type.Optional(CommandExec),
+    exec: Type.Optional(Exec),
     ...DEFINABLE,
     runAt: Type.Optional(GivenTime),
     delayMs: Type.Optional(DelayMs),

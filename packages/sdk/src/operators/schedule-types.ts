@@ -2,6 +2,7 @@
 import type {
   CallbackOptions,
   CommandExec,
+  ContainerExec,
   Resources,
   RetryOptions,
   TimeoutOptions,
@@ -47,13 +48,13 @@ export interface ScheduleRequest {
   readonly task?: {
     /**
      * Name that workers register for: letters, digits and . _ : - , at most 128. Tasks with `exec`
-     * have the type command; no other task can have it.
+     * have the type command or container; no other task can have those.
      */
     readonly type: string;
     /** Any JSON up to 256 KiB. Numbers are doubles. Default null. */
     readonly input?: unknown;
-    /** A program that an agent runs. */
-    readonly exec?: CommandExec;
+    /** What an agent runs: a program with `command`, or a container with `image`. */
+    readonly exec?: CommandExec | ContainerExec;
     /** 8 runs first. Default 4. */
     readonly priority?: number;
     readonly resources?: Resources;
@@ -132,13 +133,13 @@ export interface ScheduleView {
   readonly task?: {
     /**
      * Name that workers register for: letters, digits and . _ : - , at most 128. Tasks with `exec`
-     * have the type command; no other task can have it.
+     * have the type command or container; no other task can have those.
      */
     readonly type: string;
     /** Any JSON up to 256 KiB. Numbers are doubles. Default null. */
     readonly input?: unknown;
-    /** A program that an agent runs. */
-    readonly exec?: CommandExec;
+    /** What an agent runs: a program with `command`, or a container with `image`. */
+    readonly exec?: CommandExec | ContainerExec;
     /** 8 runs first. Default 4. */
     readonly priority?: number;
     readonly resources?: Resources;
