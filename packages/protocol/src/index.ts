@@ -32,10 +32,13 @@ export {
   timeProblems,
 } from './rules/task-rules.ts';
 export {
+  AuditQuery,
   type AuditView,
+  type CallerView,
   type KeyParams,
   KeyRequest,
   type KeyView,
+  LoginRequest,
   type NewKeyView,
 } from './schemas/access-schemas.ts';
 export { BlobHash, BlobParams } from './schemas/blob-schemas.ts';
@@ -75,6 +78,7 @@ export {
 export {
   BackfillAnswer,
   BackfillRequest,
+  CalendarQuery,
   CronSpec,
   EverySpec,
   FireReason,
@@ -85,6 +89,7 @@ export {
   PreviewQuery,
   PutScheduleQuery,
   ScheduleBatch,
+  type ScheduleCalendar,
   ScheduleChange,
   ScheduleExplanation,
   ScheduleListQuery,
