@@ -34,6 +34,8 @@ export default defineConfig({
           include: ['packages/*/src/**/*.test.ts', 'examples/**/*.test.ts', 'tests/*.test.ts'],
           exclude: [...DISK_TESTS, ...SIMULATOR_TESTS],
           setupFiles: ['tests/support/random-sequences.ts'],
+          // Vitest leaves one core to itself, which is half of a small machine.
+          maxWorkers: '100%',
           // Random sequences take a while on a machine that does other things too.
           testTimeout: 60_000,
         },

@@ -55,6 +55,11 @@ async function linesOf({ id }: { id: string }): Promise<string[]> {
   return body.items.map(({ line }: { line: string }) => line);
 }
 
+/** Folders of attempts. */
+async function attemptsIn(workFolder: string): Promise<string[]> {
+  return (await readdir(workFolder)).filter((name) => name.startsWith('t_'));
+}
+
 /** Whether a process with this in its arguments is there. */
 async function isRunning(mark: string): Promise<boolean> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
@@ -272,7 +277,7 @@ test('steps of a workflow run commands, with values of earlier steps', async () 
 });
 
 test('a step without a command is refused when its workflow is registered', async () => {
-  const step = { taskReferenceName: 'a', type: 'SIMPLE', exec: { image: 'x' } };
+  const step = { taskReferenceName: 'a', type: 'SIMPLE', exec: { programm: ['x'] } };
   const { status, body } = await api.put('/v1/workflows/odd/versions/1', { tasks: [step] });
 
   expect(status).toBe(400);
@@ -301,8 +306,8 @@ test('many short commands leave no folder, no group and no descriptor behind', a
 
   const { body: found } = await api.post('/v1/tasks/get', { ids });
   expect(found.items.filter(({ state }: { state: string }) => state !== 'succeeded')).toEqual([]);
-  await waitUntil(async () => (await readdir(agent.workFolder)).length === 1, {
-    what: 'only the lock is left in the folder',
+  await waitUntil(async () => (await attemptsIn(agent.workFolder)).length === 0, {
+    what: 'no attempt is left in the folder',
     timeoutMs: WAIT_MS,
   });
   expect(await agent.groups.names()).toEqual([]);

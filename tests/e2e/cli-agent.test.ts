@@ -175,35 +175,81 @@ test('a command goes on while its server is killed and restarted, and reports th
   expect(ended).toMatchObject({ state: 'succeeded', attempt: 1, output: { ok: 1 } });
 });
 
-test('an agent that was killed leaves nothing running, and its command runs again', async () => {
-  const program = ['sh', '-c', 'echo up $SLUICE_ATTEMPT; [ $SLUICE_ATTEMPT = 2 ] || sleep 965.5'];
+/** A command that says that it runs, and ends when there is a file `go` in its folder. */
+async function startWaiting(mark: string): Promise<{ id: string; scratch: string }> {
+  const script = `echo up; while [ ! -e go ]; do sleep 0.${mark}; done; echo '{"ok": 1}'`;
   const { body } = await api.post('/v1/tasks', {
-    exec: { command: program },
-    retry: { maxAttempts: 2, delayMs: 1 },
+    exec: { command: ['sh', '-c', script], env: { TOKEN: { secret: 'hunter2-secret' } } },
+    retry: { maxAttempts: 1 },
   });
-  await waitUntil(async () => (await linesOf(body.id)).includes('up 1'), {
-    what: 'the command runs',
-    timeoutMs: WAIT_MS,
+  const [scratch = ''] = await waitFor(async () => {
+    const lines = await linesOf(body.id);
+    return lines.length > 0 ? attempts() : [];
   });
+  return { id: body.id, scratch };
+}
+
+async function attempts(): Promise<string[]> {
+  return (await readdir(join(folder, 'work'))).filter((name) => name.startsWith('t_'));
+}
+
+test('an agent that was killed goes on with its commands, and reports their ends', async () => {
+  const { id, scratch } = await startWaiting('1965');
 
   await endOf(agent, 'SIGKILL');
   agent = await startAgent();
+  await writeFile(join(folder, 'work', scratch, 'work', 'go'), '');
 
-  const { body: ended } = await api.get(`/v1/tasks/${body.id}/wait?timeoutMs=${WAIT_MS}`);
-  expect(ended).toMatchObject({ state: 'succeeded', attempt: 2 });
-  expect(await isRunning('965.5')).toBe(false);
-  await waitUntil(async () => (await readdir(join(folder, 'work'))).length === 1, {
-    what: 'only the lock is left',
+  const { body: ended } = await api.get(`/v1/tasks/${id}/wait?timeoutMs=${WAIT_MS}`);
+  expect(ended).toMatchObject({ state: 'succeeded', attempt: 1, output: { ok: 1 } });
+  expect(await linesOf(id)).toEqual(['up', '{"ok": 1}']);
+  await waitUntil(async () => (await attempts()).length === 0, {
+    what: 'no attempt is left',
     timeoutMs: WAIT_MS,
   });
 });
 
-test('an agent does not start without --allow-commands, or with a bad amount', async () => {
+test('a command that ended while no agent was there is reported by the next one', async () => {
+  const { id, scratch } = await startWaiting('1966');
+
+  await endOf(agent, 'SIGKILL');
+  await writeFile(join(folder, 'work', scratch, 'work', 'go'), '');
+  await waitFor(async () => {
+    const control = await readdir(join(folder, 'work', scratch, 'control'));
+    return control.filter((name) => name === 'exit');
+  });
+  agent = await startAgent();
+
+  const { body: ended } = await api.get(`/v1/tasks/${id}/wait?timeoutMs=${WAIT_MS}`);
+  expect(ended).toMatchObject({ state: 'succeeded', attempt: 1, output: { ok: 1 } });
+});
+
+test('a command whose lease is gone is ended by the agent that comes back', async () => {
+  const { id } = await startWaiting('1967');
+
+  await endOf(agent, 'SIGKILL');
+  await api.post(`/v1/tasks/${id}/cancel`, { graceMs: 0 });
+  const { body: ended } = await api.get(`/v1/tasks/${id}/wait?timeoutMs=${WAIT_MS}`);
+  expect(ended.state).toBe('cancelled');
+  expect(await isRunning('0.1967')).toBe(true);
+  agent = await startAgent();
+
+  await waitUntil(async () => !(await isRunning('0.1967')), {
+    what: 'the command is ended',
+    timeoutMs: WAIT_MS,
+  });
+  await waitUntil(async () => (await attempts()).length === 0, {
+    what: 'no attempt is left',
+    timeoutMs: WAIT_MS,
+  });
+});
+
+test('an agent does not start without leave, or with a bad amount', async () => {
   const silent = await started(LAUNCHER, ['agent']);
   const odd = await started(LAUNCHER, ['agent', '--allow-commands', '--reserve-memory', 'much']);
 
   expect(silent).toMatchObject({ code: 2 });
-  expect(silent.stderr).toContain('start it with --allow-commands');
+  expect(silent.stderr).toContain('start it with --allow-commands, --allow-containers or both');
   expect(odd).toMatchObject({ code: 2 });
   expect(odd.stderr).toContain("--reserve-memory must be a size such as 512m or 4g, not 'much'");
 });

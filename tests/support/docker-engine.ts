@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, copyFile, mkdir, open, readFile, symlink, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, open, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { waitUntil } from './wait-until.ts';
@@ -18,34 +18,44 @@ const execute = promisify(execFile);
 
 export class DockerEngine {
   private readonly folder: string;
-  private readonly daemon: ChildProcess;
-  private readonly exit: Promise<unknown>;
+  private daemon: ChildProcess | undefined;
 
-  private constructor(folder: string, daemon: ChildProcess) {
+  private constructor(folder: string) {
     this.folder = folder;
-    this.daemon = daemon;
-    this.exit = once(daemon, 'close');
     // A test that ends early leaves no engine behind.
-    const endLeftOver = (): boolean => daemon.kill('SIGTERM');
-    process.once('exit', endLeftOver);
-    daemon.once('close', () => process.off('exit', endLeftOver));
+    process.once('exit', this.endLeftOver);
   }
+
+  private readonly endLeftOver = (): void => {
+    this.daemon?.kill('SIGTERM');
+  };
 
   /** Rejects with the messages of the engine if it does not start. */
   static async start(folder: string): Promise<DockerEngine> {
     await mkdir(folder);
+    await writeFile(join(folder, 'config-file'), '{}');
+    const engine = new DockerEngine(folder);
+    await engine.startAgain();
+    return engine;
+  }
+
+  get socket(): string {
+    return join(this.folder, 'socket');
+  }
+
+  /** Starts an engine that was killed, with the images and containers that it had. */
+  async startAgain(): Promise<void> {
+    const { folder } = this;
     const paths = ['data-root', 'exec-root', 'pidfile', 'config-file'];
     const places = paths.flatMap((name) => [`--${name}`, join(folder, name)]);
     const apart = ['--bridge=none', '--iptables=false', '--ip6tables=false', '--ip-forward=false'];
-    const log = await open(join(folder, 'log'), 'w');
-    await writeFile(join(folder, 'config-file'), '{}');
+    const log = await open(join(folder, 'log'), 'a');
     const args = ['--host', `unix://${folder}/socket`, ...places, ...apart];
     const daemon = spawn('dockerd', args, { stdio: ['ignore', log.fd, log.fd] });
-    const engine = new DockerEngine(folder, daemon);
+    this.daemon = daemon;
     try {
       await once(daemon, 'spawn');
-      await waitUntil(() => engine.answers(), { what: 'it answers', timeoutMs: START_MS_MAX });
-      return engine;
+      await waitUntil(() => this.answers(), { what: 'it answers', timeoutMs: START_MS_MAX });
     } catch (cause) {
       daemon.kill('SIGTERM');
       const text = await readFile(join(folder, 'log'), 'utf8');
@@ -55,8 +65,16 @@ export class DockerEngine {
     }
   }
 
+  /** Ends the engine as a crash would. */
+  async kill(): Promise<void> {
+    await this.end('SIGKILL');
+    // The numbers in these files may be those of processes that ended and were not collected.
+    const left = ['socket', 'pidfile', 'exec-root/containerd/containerd.pid'];
+    for (const name of left) await rm(join(this.folder, name), { force: true });
+  }
+
   private async answers(): Promise<boolean> {
-    if (this.daemon.exitCode !== null) throw new Error('it ended');
+    if (this.daemon?.exitCode !== null) throw new Error('it ended');
     return this.run('version').then(
       () => true,
       () => false,
@@ -98,7 +116,24 @@ export class DockerEngine {
   async stop(): Promise<void> {
     const running = await this.run('ps', '--all', '--quiet');
     if (running !== '') await this.run('rm', '--force', ...running.split('\n'));
-    this.daemon.kill('SIGTERM');
-    await this.exit;
+    await this.end('SIGTERM');
+    process.off('exit', this.endLeftOver);
+    await this.unmountAll();
+  }
+
+  /** An engine that was killed leaves its mounts. */
+  private async unmountAll(): Promise<void> {
+    const mounts = (await readFile('/proc/self/mounts', 'utf8')).split('\n');
+    const places = mounts.map((line) => line.split(' ')[1] ?? '');
+    const left = places.filter((place) => place.startsWith(`${this.folder}/`)).reverse();
+    for (const place of left) await execute('umount', ['--lazy', place]).catch(() => undefined);
+  }
+
+  private async end(signal: NodeJS.Signals): Promise<void> {
+    const { daemon } = this;
+    if (daemon === undefined || daemon.exitCode !== null || daemon.signalCode !== null) return;
+    const closed = once(daemon, 'close');
+    daemon.kill(signal);
+    await closed;
   }
 }

@@ -112,7 +112,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'test-sluice',
     '',
   ],
-  agent: ['logic', 'host', 'commands', ''],
+  agent: ['logic', 'host', 'engine', 'attempts', 'commands', 'containers', ''],
 };
 
 /** A room with more files than this has more than one subject. Tests do not count. */

@@ -1,62 +1,71 @@
 import { createHash } from 'node:crypto';
-import { readdir, rmdir } from 'node:fs/promises';
+import { rmdir } from 'node:fs/promises';
 import { arch, hostname, platform } from 'node:os';
 import { resolve } from 'node:path';
-import { defineTask, Sluice, type Worker, type WorkerNotice } from '@sluice/sdk';
-import { killAll } from './commands/end-processes.ts';
+import { defineTask, Sluice, type Worker } from '@sluice/sdk';
+import {
+  type AgentOptions,
+  containerSettings,
+  DISK_MB_DEFAULT,
+  PIDS_MAX_DEFAULT,
+  RESERVE,
+  SLOTS_DEFAULT,
+} from './agent-options.ts';
+import { LiveAttempts } from './attempts/live-attempts.ts';
 import { type CommandHost, type CommandRules, runCommand } from './commands/run-command.ts';
+import { ContainerService } from './containers/container-service.ts';
 import type { ProcessGroups } from './host/cgroups.ts';
+import { findGpus } from './host/find-gpus.ts';
 import { findGroups } from './host/find-groups.ts';
 import { FolderLock } from './host/folder-lock.ts';
 import { measureHost } from './host/measure-host.ts';
+import { OfferWatch } from './host/offer-watch.ts';
+import { PipePool } from './host/pipe-pool.ts';
+import { SessionFile } from './host/session-file.ts';
 import { canEnter, findUser, ownUser } from './host/users.ts';
-import { AttemptFolder, defaultWorkFolder, makeWorkFolder } from './host/work-folder.ts';
-import { type HostOffer, offerOf, type Reserve } from './logic/offer.ts';
-
-export interface AgentOptions {
-  readonly url: string;
-  readonly apiKey?: string;
-  readonly name?: string;
-  readonly version?: string;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly reserve?: Partial<Reserve>;
-  /** How many commands may run at once, beside what their resources allow. */
-  readonly slots?: number;
-  readonly workFolder?: string;
-  /** Programs that may run; all of them when absent. */
-  readonly programs?: readonly string[];
-  readonly user?: string;
-  readonly allowRoot?: boolean;
-  /** Processes that one command may have at once. */
-  readonly pidsMax?: number;
-  readonly handleSignals?: boolean;
-  readonly onNotice?: (notice: WorkerNotice) => void;
-}
-
-const RESERVE: Reserve = { cpu: 0, memoryMb: 256, diskMb: 1024 };
-const SLOTS_DEFAULT = 100;
-const PIDS_MAX_DEFAULT = 4096;
-const DISK_MB_DEFAULT = 10_240;
+import { defaultWorkFolder, makeWorkFolder } from './host/work-folder.ts';
+import { GpuShares } from './logic/gpu-shares.ts';
+import { type HostOffer, offerOf } from './logic/offer.ts';
+import { Recovery } from './recovery.ts';
 
 /** The user of commands when the agent is root. */
 const SAFE_USER = 'nobody';
 
-/** A worker that runs commands with the resources that they ask for. */
+const CONTAINER = 'container';
+
+interface Host {
+  readonly offer: HostOffer;
+  readonly groups: ProcessGroups;
+  readonly workFolder: string;
+  readonly containers: ContainerService | undefined;
+}
+
+/** What an agent has open. */
+interface Connection extends Host {
+  readonly sluice: Sluice;
+  readonly worker: Worker;
+  readonly lock: FolderLock;
+  readonly session: SessionFile;
+  readonly watch: OfferWatch;
+  readonly live: LiveAttempts;
+  readonly pipes: PipePool;
+}
+
+/** A worker that runs commands and containers with the resources that they ask for. */
 export class Agent {
   readonly offer: HostOffer;
   readonly groups: ProcessGroups;
   readonly workFolder: string;
-  private readonly sluice: Sluice;
-  private readonly worker: Worker;
-  private readonly lock: FolderLock;
+  /** Undefined when it runs none. */
+  readonly containers: ContainerService | undefined;
+  private readonly connection: Connection;
 
-  private constructor(parts: Pick<Agent, 'offer' | 'groups' | 'workFolder'> & Connection) {
-    this.offer = parts.offer;
-    this.groups = parts.groups;
-    this.workFolder = parts.workFolder;
-    this.sluice = parts.sluice;
-    this.worker = parts.worker;
-    this.lock = parts.lock;
+  private constructor(connection: Connection) {
+    this.offer = connection.offer;
+    this.groups = connection.groups;
+    this.workFolder = connection.workFolder;
+    this.containers = connection.containers;
+    this.connection = connection;
   }
 
   /** Resolves when the server has welcomed it. */
@@ -67,26 +76,7 @@ export class Agent {
     const lock = FolderLock.take(workFolder);
     const sluice = new Sluice({ url: options.url, ...keyOf(options) });
     try {
-      const groups = await findGroups(`sluice-${hashOf(workFolder)}`);
-      await cleanUp(groups, workFolder);
-      const reserve = { ...RESERVE, ...options.reserve };
-      const offer = offerOf(await measureHost(workFolder), reserve);
-      const rules = rulesOf(options, offer);
-      await checkReach(workFolder, rules.user);
-      const blobs = { url: options.url, headers: headersOf(options) };
-      const host: CommandHost = { groups, workFolder, rules, blobs };
-      const worker = await sluice.work([commandTask(host)], {
-        resources: offer,
-        slots: options.slots ?? SLOTS_DEFAULT,
-        labels: { ...hostLabels(groups), ...options.labels },
-        ...(options.name === undefined ? {} : { name: options.name }),
-        ...(options.version === undefined ? {} : { version: options.version }),
-        ...(options.handleSignals === undefined ? {} : { handleSignals: options.handleSignals }),
-        ...(options.onNotice === undefined ? {} : { onNotice: options.onNotice }),
-        // The task shows why a command failed; the agent itself has no part in it.
-        logFailures: false,
-      });
-      return new Agent({ offer, groups, workFolder, sluice, worker, lock });
+      return new Agent(await connect(options, { workFolder, lock, sluice }));
     } catch (cause) {
       await sluice.close();
       lock.release();
@@ -96,31 +86,146 @@ export class Agent {
 
   /** Resolves when it has stopped, for whatever reason. */
   get stopped(): Promise<void> {
-    return this.worker.stopped;
+    return this.connection.worker.stopped;
   }
 
-  /** Takes no new commands, lets those that run end, and leaves. */
+  /** Takes nothing new, lets what runs end, and leaves. */
   async stop(graceMs?: number): Promise<void> {
-    await this.worker.stop(graceMs === undefined ? {} : { graceMs });
-    await this.sluice.close();
+    const { worker, sluice, lock, session, watch, live, pipes } = this.connection;
+    watch.stop();
+    await worker.stop(graceMs === undefined ? {} : { graceMs });
+    await sluice.close();
+    await live.settled();
+    await pipes.close();
+    await this.containers?.stop();
     await this.groups.dispose();
-    this.lock.release();
+    session.remove();
+    lock.release();
     // It stays when something is left in it.
     await rmdir(this.workFolder).catch(() => undefined);
   }
 }
 
-interface Connection {
-  readonly sluice: Sluice;
-  readonly worker: Worker;
+interface Opened {
+  readonly workFolder: string;
   readonly lock: FolderLock;
+  readonly sluice: Sluice;
 }
 
-function commandTask(host: CommandHost) {
-  return defineTask<unknown, unknown>({
+async function connect(options: AgentOptions, opened: Opened): Promise<Connection> {
+  const { workFolder, sluice } = opened;
+  const agent = `sluice-${hashOf(workFolder)}`;
+  const groups = await findGroups(agent);
+  const gpus = options.gpus ?? (await findGpus());
+  const shares = new GpuShares(gpus, options.gpuShares);
+  const live = new LiveAttempts(shares);
+  const reserve = { ...RESERVE, ...options.reserve };
+  const offer = offerOf(await measureHost(workFolder), reserve, { gpus: shares.offered });
+  const blobs = { url: options.url, headers: headersOf(options) };
+  const rules = rulesOf(options, offer);
+  if (options.commands !== false) await checkReach(workFolder, rules.user);
+  const command: CommandHost = {
+    groups,
+    workFolder,
+    rules,
+    blobs,
+    live,
+    pipes: await PipePool.open(workFolder),
+    hasGpus: gpus.length > 0,
+  };
+  const reasons = new Reasons();
+  const containers =
+    options.containers &&
+    (await ContainerService.open(containerSettings(options.containers), {
+      agent,
+      workFolder,
+      pidsMax: rules.pidsMax,
+      diskMb: rules.diskMb,
+      reserveMb: reserve.diskMb,
+      blobs,
+      live,
+      onChange: (problem) => reasons.change('engine', problem && { [CONTAINER]: problem }),
+    }));
+  if (containers?.problem !== undefined) {
+    reasons.change('engine', { [CONTAINER]: containers.problem });
+  }
+  const types = typesOf(options, command, containers);
+  const session = new SessionFile(workFolder);
+  const recovery = new Recovery({ groups, workFolder, containers, live, session });
+  const adopted = await recovery.begin(options.url);
+  const worker = await sluice.work(types, {
+    ...workOptions(options, { offer, groups, workFolder, containers }),
+    unavailable: reasons.all,
+    ...(adopted.work === undefined ? {} : { adopted: adopted.work }),
+    onSession: (sessionId) => {
+      session.write({ url: options.url, sessionId, generation: adopted.generation });
+      void recovery.reconcile();
+    },
+  });
+  reasons.onChange = (all) => worker.changeUnavailable(all);
+  containers?.watch();
+  const watch = new OfferWatch(offer, {
+    measure: () => measureHost(workFolder),
+    writtenBytes: () => live.writtenBytes,
+    gpus: shares.offered,
+    reserve,
+    onOffer: (changed) => worker.changeResources(changed),
+    onDisk: (problem) => {
+      const both = types.map(({ type }) => [type, problem]);
+      reasons.change('disk', problem && Object.fromEntries(both));
+    },
+  });
+  const { pipes } = command;
+  return { ...opened, offer, groups, containers, worker, session, watch, live, pipes };
+}
+
+/** Why the agent takes nothing of a type, by what is in the way. */
+class Reasons {
+  private readonly causes = new Map<string, Readonly<Record<string, string>>>();
+  onChange: (all: Readonly<Record<string, string>>) => void = () => undefined;
+
+  get all(): Readonly<Record<string, string>> {
+    return Object.assign({}, ...this.causes.values()) as Record<string, string>;
+  }
+
+  change(cause: string, reasons: Readonly<Record<string, string>> | undefined | ''): void {
+    if (reasons) this.causes.set(cause, reasons);
+    else this.causes.delete(cause);
+    this.onChange(this.all);
+  }
+}
+
+function typesOf(
+  { commands = true }: AgentOptions,
+  host: CommandHost,
+  containers: ContainerService | undefined,
+) {
+  const command = defineTask<unknown, unknown>({
     type: 'command',
     run: (input, context) => runCommand(host, context, input),
   });
+  const container =
+    containers &&
+    defineTask<unknown, unknown>({
+      type: CONTAINER,
+      run: (input, context) => containers.run(context, input),
+    });
+  return [...(commands ? [command] : []), ...(container === undefined ? [] : [container])];
+}
+
+function workOptions(options: AgentOptions, { offer, groups, containers }: Host) {
+  const { name, version, handleSignals, onNotice } = options;
+  return {
+    resources: offer,
+    slots: options.slots ?? SLOTS_DEFAULT,
+    labels: { ...hostLabels(groups, containers), ...options.labels },
+    ...(name === undefined ? {} : { name }),
+    ...(version === undefined ? {} : { version }),
+    ...(handleSignals === undefined ? {} : { handleSignals }),
+    ...(onNotice === undefined ? {} : { onNotice }),
+    // The task shows why a program failed; the agent itself has no part in it.
+    logFailures: false,
+  };
 }
 
 function rulesOf(
@@ -149,8 +254,17 @@ async function checkReach(workFolder: string, name: string | undefined): Promise
 }
 
 /** Labels that constraints of tasks can name. */
-function hostLabels({ kind }: ProcessGroups): Record<string, string> {
-  return { host: hostname(), arch: arch(), os: platform(), limits: kind.replace(' ', '-') };
+function hostLabels(
+  { kind }: ProcessGroups,
+  containers: ContainerService | undefined,
+): Record<string, string> {
+  return {
+    host: hostname(),
+    arch: arch(),
+    os: platform(),
+    limits: kind.replace(' ', '-'),
+    ...(containers === undefined ? {} : { engine: containers.engineText.replace(' ', '-') }),
+  };
 }
 
 function keyOf({ apiKey }: AgentOptions): { apiKey?: string } {
@@ -164,17 +278,3 @@ function headersOf({ apiKey }: AgentOptions): Record<string, string> {
 function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 12);
 }
-
-/** Ends what an earlier agent left running, and removes its folders: nobody waits for it. */
-async function cleanUp(groups: ProcessGroups, workFolder: string): Promise<void> {
-  const attempts = (await readdir(workFolder)).filter((name) => name.startsWith('t_'));
-  for (const name of new Set([...attempts, ...(await groups.names())])) {
-    const group = groups.open(name);
-    await killAll(group, NO_LEADER);
-    await group.remove().catch(() => undefined);
-    await new AttemptFolder(workFolder, name).remove();
-  }
-}
-
-/** The shell that led the processes is gone, or in the group. */
-const NO_LEADER = 0;

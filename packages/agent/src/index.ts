@@ -1,1 +1,3 @@
-export { Agent, type AgentOptions } from './agent.ts';
+export { Agent } from './agent.ts';
+export type { AgentOptions, ContainerOptions } from './agent-options.ts';
+export { engineAnswers } from './engine-answers.ts';

@@ -1,5 +1,5 @@
 export { ERROR_CODES, type ErrorCode } from './base/error-codes.ts';
-export { COMMAND_TYPE, CONTAINER_TYPE, setExecType } from './base/exec-types.ts';
+export { COMMAND_TYPE, CONTAINER_TYPE, execTypeOf, setExecType } from './base/exec-types.ts';
 export { LIMITS, PING_AFTER_MS } from './base/limits.ts';
 export { mergePatch } from './base/merge-patch.ts';
 export { ACCESS, type Access, mayCall, ROLES, type Role } from './base/roles.ts';
@@ -18,6 +18,7 @@ export {
   scheduleTime,
 } from './rules/schedule-rules.ts';
 export {
+  meantForm,
   nameProblem,
   patternProblem,
   unionProblem,
@@ -44,7 +45,7 @@ export {
 export { BlobHash, BlobParams } from './schemas/blob-schemas.ts';
 export { CallbackQuery, type CallbackView, RedeliverRequest } from './schemas/callback-schemas.ts';
 export { ErrorBody } from './schemas/error-schema.ts';
-export type { CommandExec } from './schemas/exec-schemas.ts';
+export type { CommandExec, ContainerExec, Exec } from './schemas/exec-schemas.ts';
 export { isSessionId } from './schemas/id-schemas.ts';
 export {
   DeadLetterGroupQuery,
@@ -127,6 +128,7 @@ export {
 export type { TaskView, Usage } from './schemas/task-view-schemas.ts';
 export { CancelNotice, PushedTask, SignalNotice, Welcome } from './schemas/worker-event-schemas.ts';
 export {
+  OfferedTypes,
   REPORT_SCHEMAS,
   type ReportRequest,
   SessionParams,

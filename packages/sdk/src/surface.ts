@@ -72,7 +72,7 @@ export type {
   ServerTaskGroup,
   WorkerGroup,
 } from './operators/server-groups.ts';
-export type { CommandExec, Usage } from './task/api-types.ts';
+export type { CommandExec, ContainerExec, Usage } from './task/api-types.ts';
 export type { AttemptEvent } from './task/attempt-event.ts';
 export { type AnyTask, defineTask, type TaskDefinition } from './task/define-task.ts';
 export { Later, PermanentFailure, RetryAfter, TaskAborted } from './task/failures.ts';

@@ -2,20 +2,22 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chown, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DiskWatch } from '../attempts/disk-watch.ts';
+import { OutputLog } from '../attempts/output-log.ts';
+import { errorOf } from '../attempts/refusal.ts';
+import { stopOn } from '../attempts/stop-on.ts';
 import type { GroupLimits, ProcessGroup, ProcessGroups } from '../host/cgroups.ts';
 import { MARK } from '../host/rlimits.ts';
 import type { HostUser } from '../host/users.ts';
-import { AttemptFolder, bytesBelow } from '../host/work-folder.ts';
+import { type AttemptFolder, bytesBelow } from '../host/work-folder.ts';
 import type { CommandEnd } from '../logic/command-end.ts';
-import { OutputTail } from '../logic/output-tail.ts';
 import { plainVariables, redactor, type Variables } from '../logic/secrets.ts';
 import { killAll, terminate } from './end-processes.ts';
 import { PipeReader } from './pipe-reader.ts';
-import { environmentText, startArguments } from './start-script.ts';
+import { EXIT_FILE, environmentText, startArguments } from './start-script.ts';
 
-const FLUSH_EVERY_MS = 100;
-const LOOK_AT_DISK_EVERY_MS = 2000;
-const LAST_ERRORS_KEPT = 5;
+const LOOK_FOR_EXIT_EVERY_MS = 50;
 const MIB = 2 ** 20;
 const NO_LEADER = 0;
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
@@ -31,80 +33,87 @@ export interface CommandPlan {
   /** Undefined for the scratch folder. */
   readonly cwd: string | undefined;
   readonly stdin: string;
-  readonly input: unknown;
   readonly user: HostUser;
+  /** Variables that say which parts of the host it may use. */
+  readonly hostVariables: Readonly<Record<string, string>>;
   /** Time from SIGTERM to SIGKILL, by the reason of the stop. */
   readonly killGraceMs: (reason: unknown) => number;
   readonly limits: GroupLimits & { readonly diskMb: number };
-  /** Writes the files of the task into the scratch folder. */
-  readonly addFiles: (folder: string) => Promise<readonly string[]>;
 }
 
 export interface CommandPorts {
   readonly groups: ProcessGroups;
-  readonly workFolder: string;
   readonly log: (line: string) => void;
+  readonly onWritten: (bytes: number) => void;
 }
 
 /** What a command left behind, before its folder is removed. */
 export interface CommandResult extends CommandEnd {
   readonly usage: { readonly wallMs: number; readonly cpuMs?: number };
   readonly lastLine: string;
-  readonly resultFile: string | undefined;
+}
+
+/** A program that runs. */
+interface Program {
+  /** Number of its process group; 0 for one that an earlier agent started. */
+  readonly leader: number;
+  readonly exited: Promise<number>;
 }
 
 /** Runs one command in its own folder, process group and control group. */
 export class CommandRun {
-  readonly folder: AttemptFolder;
   private readonly plan: CommandPlan;
+  private readonly folder: AttemptFolder;
   private readonly ports: CommandPorts;
-  private readonly startedAt = performance.now();
-  private readonly lastErrors: string[] = [];
-  private lastLine = '';
-  private wasDiskFull = false;
+  private readonly startedAt: number;
   private hasExited = false;
-  private isLooking = false;
   /** Kills a program that does not end in its grace. */
   private killing: NodeJS.Timeout | undefined;
 
-  constructor(plan: CommandPlan, ports: CommandPorts) {
+  /** `startedAt` is in milliseconds since 1970. */
+  constructor(
+    plan: CommandPlan,
+    folder: AttemptFolder,
+    ports: CommandPorts,
+    startedAt = Date.now(),
+  ) {
     this.plan = plan;
+    this.folder = folder;
     this.ports = ports;
-    this.folder = new AttemptFolder(ports.workFolder, plan.name);
+    this.startedAt = startedAt;
   }
 
   /** Runs the program to its end. Everything that it started is gone then. */
   async run(stop: AbortSignal): Promise<CommandResult> {
-    const { plan, folder } = this;
-    await folder.make(plan.user, plan.input);
+    const { plan } = this;
     const group = await this.ports.groups.make(plan.name, plan.limits);
-    try {
+    return inGroup(group, async () => {
       await this.writeControl(group);
       stop.throwIfAborted();
-      const exitCode = await this.watch(group, stop);
-      return await this.result(group, exitCode);
-    } finally {
-      await group.remove().catch(() => undefined);
-    }
+      return this.watch(group, stop, () => this.spawn());
+    });
   }
 
-  /** The files stay until this is called, because outputs are read from them. */
-  remove(): Promise<void> {
-    return this.folder.remove();
+  /** Goes on with a program that an earlier agent started. */
+  adopt(stop: AbortSignal): Promise<CommandResult> {
+    const group = this.ports.groups.open(this.plan.name);
+    const exited = () => this.exitInFile(group);
+    return inGroup(group, () => {
+      return this.watch(group, stop, () => ({ leader: NO_LEADER, exited: exited() }));
+    });
   }
 
   private async writeControl(group: ProcessGroup): Promise<void> {
     const { plan, folder } = this;
-    const files = await plan.addFiles(folder.work);
-    const environment = environmentText(this.variables());
+    const environment = join(folder.io, 'environment');
     const lines = (items: readonly string[]) => items.map((item) => `${item}\n`).join('');
-    await writeFile(join(folder.control, 'join'), lines(group.joinFiles));
-    await writeFile(join(folder.control, 'limits'), lines(group.limitLines));
-    await writeFile(join(folder.control, 'stdin'), plan.stdin, { mode: 0o600 });
-    await writeFile(join(folder.io, 'environment'), environment, { mode: 0o400 });
-    if (process.getuid?.() !== 0) return;
-    const { uid, gid } = plan.user;
-    for (const path of [join(folder.io, 'environment'), ...files]) await chown(path, uid, gid);
+    await Promise.all([
+      writeFile(join(folder.control, 'join'), lines(group.joinFiles)),
+      writeFile(join(folder.control, 'limits'), lines(group.limitLines)),
+      writeFile(join(folder.control, 'stdin'), plan.stdin, { mode: 0o600 }),
+      writeFile(environment, environmentText(this.variables()), { mode: 0o400 }),
+    ]);
+    if (process.getuid?.() === 0) await chown(environment, plan.user.uid, plan.user.gid);
   }
 
   private variables(): Record<string, string> {
@@ -114,6 +123,7 @@ export class CommandRun {
       HOME: folder.work,
       LANG: 'C.UTF-8',
       TMPDIR: folder.work,
+      ...plan.hostVariables,
       ...plainVariables(plan.env),
       SLUICE_TASK_ID: plan.taskId,
       SLUICE_ATTEMPT: String(plan.attempt),
@@ -123,22 +133,26 @@ export class CommandRun {
     };
   }
 
-  /** Resolves with the exit code when nothing of the program is left. */
-  private async watch(group: ProcessGroup, stop: AbortSignal): Promise<number> {
+  /** Resolves when nothing of the program is left. The pipes are read before it begins. */
+  private async watch(
+    group: ProcessGroup,
+    stop: AbortSignal,
+    begin: () => Program,
+  ): Promise<CommandResult> {
     const { plan, folder } = this;
-    const out = new OutputTail();
-    const err = new OutputTail();
+    const output = new OutputLog(this.ports.log, redactor(plan.env));
     const readers = [
-      new PipeReader(join(folder.control, 'out'), (bytes) => out.push(bytes)),
-      new PipeReader(join(folder.control, 'err'), (bytes) => err.push(bytes)),
+      new PipeReader(join(folder.control, 'out'), (bytes) => output.push(bytes, false)),
+      new PipeReader(join(folder.control, 'err'), (bytes) => output.push(bytes, true)),
     ];
-    const child = this.spawn();
-    const exited = exitOf(child);
-    const leader = child.pid ?? 0;
-    const flush = () => this.flush(out.take(), err.take());
-    const flushing = setInterval(flush, FLUSH_EVERY_MS);
-    const disk = setInterval(() => void this.lookAtDisk(group, leader), LOOK_AT_DISK_EVERY_MS);
-    const stopping = stopOn(stop, () => this.stop(group, leader, plan.killGraceMs(stop.reason)));
+    const { leader, exited } = begin();
+    const disk = new DiskWatch({
+      bytesMax: plan.limits.diskMb * MIB,
+      measure: (max) => bytesBelow(folder.work, max),
+      onMeasured: this.ports.onWritten,
+      onFull: () => this.kill(group, leader),
+    });
+    const forget = stopOn(stop, () => this.stop(group, leader, plan.killGraceMs(stop.reason)));
     try {
       const exitCode = await exited;
       this.hasExited = true;
@@ -147,18 +161,19 @@ export class CommandRun {
       if (!(await killAll(group, NO_LEADER))) this.ports.log('… a process could not be killed');
       for (const reader of readers) reader.close();
       await Promise.all(readers.map(({ ended }) => ended));
-      return exitCode;
+      output.end();
+      return await this.result(group, exitCode, { output, wasDiskFull: disk.isFull });
     } finally {
-      stopping();
+      this.hasExited = true;
+      forget();
       clearTimeout(this.killing);
-      clearInterval(flushing);
-      clearInterval(disk);
+      disk.end();
       for (const reader of readers) reader.destroy();
-      this.flush(out.end(), err.end());
+      output.end();
     }
   }
 
-  private spawn(): ChildProcess {
+  private spawn(): Program {
     const { plan, folder } = this;
     const isOther = process.getuid?.() === 0 && plan.user.uid !== 0;
     const args = startArguments({
@@ -168,72 +183,84 @@ export class CommandRun {
       argv: plan.argv,
       user: isOther ? plan.user : undefined,
     });
-    return spawn('/bin/sh', args, {
+    const child = spawn('/bin/sh', args, {
       cwd: folder.work,
       env: { PATH, [MARK]: plan.name },
       stdio: ['ignore', 'ignore', 'ignore'],
       detached: true,
     });
+    return { leader: child.pid ?? 0, exited: exitOf(child) };
   }
 
-  private flush(lines: readonly string[], errors: readonly string[]): void {
-    const clean = redactor(this.plan.env);
-    for (const line of lines) {
-      if (line.trim() !== '') this.lastLine = line;
-      this.ports.log(clean(line));
-    }
-    for (const line of errors) {
-      const shown = clean(line);
-      if (line.trim() !== '') this.lastErrors.push(shown);
-      if (this.lastErrors.length > LAST_ERRORS_KEPT) this.lastErrors.shift();
-      this.ports.log(shown);
+  /** The exit code that the shell of the program leaves in a file. */
+  private async exitInFile(group: ProcessGroup): Promise<number> {
+    const path = join(this.folder.control, EXIT_FILE);
+    const read = () => readFile(path, 'utf8').catch(() => undefined);
+    for (;;) {
+      // In this order: a shell that ends now has written the file before it left the group.
+      const isRunning = (await group.pids()).length > 0;
+      const text = await read();
+      // Without the end of its line the file is still being written.
+      if (text?.endsWith('\n')) return Number(text);
+      if (!isRunning) throw errorOf(LOST);
+      await sleep(LOOK_FOR_EXIT_EVERY_MS);
     }
   }
 
   /** Asks the program to end, and ends it when it does not. */
   private async stop(group: ProcessGroup, leader: number, graceMs: number): Promise<void> {
     await terminate(group, leader);
-    if (!this.hasExited) this.killing = setTimeout(() => void killAll(group, leader), graceMs);
+    if (!this.hasExited) this.killing = setTimeout(() => void this.kill(group, leader), graceMs);
   }
 
-  private async lookAtDisk(group: ProcessGroup, leader: number): Promise<void> {
-    // A large folder may take longer than the time between two looks.
-    if (this.wasDiskFull || this.isLooking) return;
-    this.isLooking = true;
-    const max = this.plan.limits.diskMb * MIB;
-    const used = await bytesBelow(this.folder.work, max);
-    this.isLooking = false;
-    if (used <= max || this.hasExited) return;
-    this.wasDiskFull = true;
-    await killAll(group, leader);
+  private async kill(group: ProcessGroup, leader: number): Promise<void> {
+    if (!this.hasExited) await killAll(group, leader);
   }
 
-  private async result(group: ProcessGroup, exitCode: number): Promise<CommandResult> {
+  private async result(
+    group: ProcessGroup,
+    exitCode: number,
+    { output, wasDiskFull }: Seen,
+  ): Promise<CommandResult> {
     const used = await group.usage();
-    const resultFile = await readFile(this.folder.result, 'utf8').catch(() => undefined);
     return {
       exitCode,
       wasOutOfMemory: await group.wasOutOfMemory(),
-      wasDiskFull: this.wasDiskFull,
+      wasDiskFull,
       memoryPeakBytes: used.memoryPeakBytes,
-      lastErrors: this.lastErrors,
-      lastLine: this.lastLine,
-      resultFile,
-      usage: { wallMs: Math.round(performance.now() - this.startedAt), ...used },
+      lastErrors: output.lastErrors,
+      lastLine: output.lastLine,
+      usage: { wallMs: Math.max(0, Date.now() - this.startedAt), ...used },
     };
   }
 }
+
+/** What was seen of a program while it ran. */
+interface Seen {
+  readonly output: OutputLog;
+  readonly wasDiskFull: boolean;
+}
+
+/** Whatever happens, the group and all that is in it are gone afterwards. */
+async function inGroup<T>(group: ProcessGroup, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (cause) {
+    await killAll(group, NO_LEADER);
+    throw cause;
+  } finally {
+    await group.remove().catch(() => undefined);
+  }
+}
+
+const LOST = {
+  code: 'command_lost',
+  message: 'the program ended while no agent was there, and left no exit code',
+  isRetryable: true,
+};
 
 /** A shell that was killed itself has no exit code; 128 and the signal is the usual one. */
 async function exitOf(child: ChildProcess): Promise<number> {
   const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
   return code ?? (signal === 'SIGKILL' ? 137 : 143);
-}
-
-/** Calls `act` once when the signal aborts. Returns a function that forgets it. */
-function stopOn(stop: AbortSignal, act: () => Promise<void>): () => void {
-  const told = () => void act();
-  if (stop.aborted) told();
-  stop.addEventListener('abort', told, { once: true });
-  return () => stop.removeEventListener('abort', told);
 }

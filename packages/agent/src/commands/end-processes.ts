@@ -1,20 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ProcessGroup } from '../host/cgroups.ts';
+import type { ProcessGroup, ProcessGroups } from '../host/cgroups.ts';
+import { signalProcess } from '../host/signal-process.ts';
 
 const LOOKS_MAX = 200;
 const BETWEEN_LOOKS_MS = 10;
-
-/** Sends a signal to a process, if it is still there. */
-function signalProcess(pid: number, signal: NodeJS.Signals): void {
-  // 0 stands for this process and its group.
-  if (pid === 0) return;
-  try {
-    process.kill(pid, signal);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'ESRCH' && code !== 'EPERM') throw error;
-  }
-}
 
 /** Asks everything in the group to end. */
 export async function terminate(group: ProcessGroup, leader: number): Promise<void> {
@@ -37,4 +26,12 @@ export async function killAll(group: ProcessGroup, leader: number): Promise<bool
     await sleep(BETWEEN_LOOKS_MS);
   }
   return false;
+}
+
+/** Ends what is left of an attempt, and removes its group. */
+export async function endProcesses(groups: ProcessGroups, name: string): Promise<void> {
+  const group = groups.open(name);
+  // The shell that led the processes is gone, or in the group.
+  await killAll(group, 0);
+  await group.remove().catch(() => undefined);
 }

@@ -1,21 +1,20 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { CommandExec } from '@sluice/protocol';
-import { TaskAborted, type TaskContext } from '@sluice/sdk';
+import type { TaskContext } from '@sluice/sdk';
+import { addFiles, outputOf } from '../attempts/attempt-files.ts';
+import type { BlobServer } from '../attempts/blob-transfer.ts';
+import { graceOf } from '../attempts/kill-grace.ts';
+import { type LiveAttempt, type LiveAttempts, portsOf, record } from '../attempts/live-attempts.ts';
+import { errorOf, refusal } from '../attempts/refusal.ts';
 import type { ProcessGroups } from '../host/cgroups.ts';
+import type { PipePool } from '../host/pipe-pool.ts';
 import { findUser, type HostUser, ownUser } from '../host/users.ts';
-import { type CommandFailure, failureOf } from '../logic/command-end.ts';
-import { outputValue } from '../logic/output-value.ts';
+import { AttemptFolder } from '../host/work-folder.ts';
+import { failureOf } from '../logic/command-end.ts';
+import { gpuVariables } from '../logic/gpu-shares.ts';
 import { programProblem } from '../logic/program-rules.ts';
-import { readExec } from '../logic/read-exec.ts';
-import { type BlobServer, download, type StoredFile, upload } from './blob-transfer.ts';
+import { readCommand } from '../logic/read-exec.ts';
 import { type CommandPlan, type CommandResult, CommandRun } from './command-run.ts';
-import { coded, refusal } from './refusal.ts';
-
-const KILL_GRACE_MS_DEFAULT = 10_000;
-
-/** The server revokes a lease after its grace, so the program must be gone a little earlier. */
-const BEFORE_REVOKED_MS = 1000;
+import { endProcesses } from './end-processes.ts';
 
 /** What an agent lets commands do. */
 export interface CommandRules {
@@ -34,75 +33,98 @@ export interface CommandHost {
   readonly workFolder: string;
   readonly rules: CommandRules;
   readonly blobs: BlobServer;
+  readonly live: LiveAttempts;
+  readonly pipes: PipePool;
+  readonly hasGpus: boolean;
 }
 
 /** Runs the command of one attempt. Returns the output of its task. */
-export async function runCommand(
+export function runCommand(
   host: CommandHost,
   context: TaskContext,
   input: unknown,
 ): Promise<unknown> {
-  const exec = execOf(context);
-  const plan = await planOf(host, context, { exec, input });
-  const run = new CommandRun(plan, { ...host, log: (line) => void context.log(line) });
-  try {
-    const result = await run.run(context.signal);
-    context.usage(result.usage);
-    if (context.signal.aborted) throw context.signal.reason;
-    const failure = failureOf(result, exec.command[0], context.resources, exec.retryableExitCodes);
-    if (failure !== undefined) throw errorOf(failure);
-    return await outputOf(host, run, exec, result);
-  } finally {
-    await run.remove();
-  }
-}
-
-function execOf(context: TaskContext): CommandExec {
-  const exec = readExec(context.exec);
-  if ('problem' in exec) throw refusal('bad_exec', exec.problem);
-  return exec;
+  return host.live.with(context, async (live) => {
+    const folder = new AttemptFolder(host.workFolder, live.name);
+    live.cleanUp = () => folder.remove();
+    try {
+      const exec = execOf(context);
+      const plan = await planOf(host, context, { exec, live });
+      const result = await resultOf(host, context, { exec, live, plan, folder, input });
+      context.usage(result.usage);
+      if (context.signal.aborted) throw context.signal.reason;
+      const codes = exec.retryableExitCodes;
+      const failure = failureOf(result, exec.command[0], context.resources, codes);
+      if (failure !== undefined) throw errorOf(failure);
+      return await outputOf(host.blobs, folder, exec, result.lastLine);
+    } finally {
+      // The rules of this agent may forbid what an earlier one started.
+      if (live.adopted !== undefined) await endProcesses(host.groups, live.name);
+    }
+  });
 }
 
 interface Asked {
   readonly exec: CommandExec;
+  readonly live: LiveAttempt;
+}
+
+interface Planned extends Asked {
+  readonly plan: CommandPlan;
+  readonly folder: AttemptFolder;
   readonly input: unknown;
+}
+
+async function resultOf(
+  host: CommandHost,
+  context: TaskContext,
+  { exec, live, plan, folder, input }: Planned,
+): Promise<CommandResult> {
+  const { signal } = context;
+  const ports = { groups: host.groups, ...portsOf(context, live) };
+  if (live.adopted !== undefined) {
+    return new CommandRun(plan, folder, ports, live.adopted.startedAt).adopt(signal);
+  }
+  await folder.make(plan.user, input, host.pipes);
+  const owner = ownUser().uid === 0 ? plan.user : undefined;
+  await addFiles(host.blobs, folder.work, exec.files ?? {}, { mode: 0o600, owner });
+  await record(folder, context, live);
+  return new CommandRun(plan, folder, ports).run(signal);
+}
+
+function execOf(context: TaskContext): CommandExec {
+  const exec = readCommand(context.exec);
+  if ('problem' in exec) throw refusal('bad_exec', exec.problem);
+  return exec;
 }
 
 async function planOf(
   host: CommandHost,
   context: TaskContext,
-  { exec, input }: Asked,
+  { exec, live }: Asked,
 ): Promise<CommandPlan> {
   const { rules } = host;
   const problem = programProblem(exec.command[0], rules.programs);
   if (problem !== undefined) throw refusal('command_not_allowed', problem);
   const { cpu, memoryMb, diskMb } = context.resources;
   return {
-    // A lease is granted once, so no other attempt of the task has this name.
-    name: `${context.id}-${context.attempt}-${Date.now().toString(36)}`,
+    name: live.name,
     taskId: context.id,
     attempt: context.attempt,
     argv: exec.command,
     env: exec.env ?? {},
     cwd: exec.cwd,
     stdin: exec.stdin ?? '',
-    input,
     user: await userOf(rules, exec.user),
-    killGraceMs: (reason) => graceOf(reason, exec.killGraceMs ?? KILL_GRACE_MS_DEFAULT),
+    hostVariables: gpuVariables(live.gpus, host.hasGpus),
+    killGraceMs: (reason) => graceOf(reason, exec.killGraceMs),
     limits: {
       ...(cpu === undefined ? {} : { cpu }),
       ...(memoryMb === undefined ? {} : { memoryMb }),
       diskMb: diskMb ?? rules.diskMb,
       pids: rules.pidsMax,
     },
-    addFiles: (folder) => addFiles(host.blobs, folder, exec.files ?? {}),
   };
-}
-
-/** When another worker may have the task already, the program is ended at once. */
-function graceOf(reason: unknown, killGraceMs: number): number {
-  if (!(reason instanceof TaskAborted)) return 0;
-  return Math.max(0, Math.min(killGraceMs, reason.graceMs - BEFORE_REVOKED_MS));
 }
 
 async function userOf(rules: CommandRules, asked: string | undefined): Promise<HostUser> {
@@ -118,48 +140,4 @@ async function userOf(rules: CommandRules, asked: string | undefined): Promise<H
     throw refusal('user_not_allowed', problem);
   }
   return user;
-}
-
-/** Returns the paths of the files. */
-async function addFiles(
-  blobs: BlobServer,
-  folder: string,
-  files: NonNullable<CommandExec['files']>,
-): Promise<readonly string[]> {
-  const paths: string[] = [];
-  for (const [name, content] of Object.entries(files)) {
-    const path = join(folder, name);
-    if (typeof content === 'string') await writeFile(path, content, { mode: 0o600 });
-    else await download(blobs, content.blob, path);
-    paths.push(path);
-  }
-  return paths;
-}
-
-async function outputOf(
-  { blobs }: CommandHost,
-  run: CommandRun,
-  { outputs }: CommandExec,
-  result: CommandResult,
-): Promise<unknown> {
-  const value = readValue(result);
-  if (outputs === undefined) return value;
-  const stored: Record<string, StoredFile> = {};
-  for (const [name, path] of Object.entries(outputs)) {
-    stored[name] = await upload(blobs, run.folder.work, path);
-  }
-  return { result: value, outputs: stored };
-}
-
-function readValue(result: CommandResult): unknown {
-  try {
-    return outputValue(result);
-  } catch (cause) {
-    const why = (cause as Error).message;
-    throw refusal('result_not_json', `the result file of the command is not JSON: ${why}`);
-  }
-}
-
-function errorOf({ code, message, isRetryable }: CommandFailure): Error {
-  return isRetryable ? coded(new Error(message), code) : refusal(code, message);
 }

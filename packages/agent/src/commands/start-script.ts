@@ -1,21 +1,28 @@
+/** Files that tell an agent which is started later how far a program came. */
+export const STARTED_FILE = 'pid';
+export const EXIT_FILE = 'exit';
+
 /**
  * The shell that starts a program. It enters the control group before the program runs, so the
  * limits hold from its first instruction. It keeps the pipes open, so a program goes on while no
- * agent reads them, and it leaves the exit code in a file for an agent that was started later.
+ * agent reads them, and it leaves the exit code in a file for an agent that was started later. When
+ * its agent is gone by then, it stays: with its last holder a pipe would lose what is in it.
  *
  * The arguments of the program are passed on as they are; no shell reads them as text.
  */
 const OUTER = `
-control=$1; shift
+control=$1; agent=$2; shift 2
 while read -r file; do
   echo $$ > "$file" || { echo "cannot enter the control group $file" >&2; exit 125; }
 done < "$control/join"
+echo $$ > "$control/${STARTED_FILE}"
 . "$control/limits"
 exec 3<>"$control/out" 4<>"$control/err"
 trap : TERM INT HUP
 "$@" <"$control/stdin" >&3 2>&4 3>&- 4>&-
 code=$?
-echo "$code" > "$control/exit.new" && mv "$control/exit.new" "$control/exit"
+echo "$code" > "$control/${EXIT_FILE}"
+[ -e "/proc/$agent/exe" ] || sleep 86400
 exit "$code"
 `;
 
@@ -49,7 +56,7 @@ export function startArguments({
   user,
 }: StartedProgram): string[] {
   const inner = ['/bin/sh', '-c', INNER, 'sluice', environment, cwd, ...argv];
-  return ['-c', OUTER, 'sluice', control, ...becoming(user), ...inner];
+  return ['-c', OUTER, 'sluice', control, String(process.pid), ...becoming(user), ...inner];
 }
 
 function becoming(user: StartedProgram['user']): string[] {

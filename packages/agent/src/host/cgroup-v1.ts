@@ -9,6 +9,8 @@ import {
   readWord,
   removeFolder,
   subfolders,
+  tryRemoveFolder,
+  tryWrite,
   write,
 } from './group-files.ts';
 
@@ -42,38 +44,43 @@ export class CgroupV1 implements ProcessGroups {
       if (line === undefined) continue;
       const path = line.split(':').slice(2).join(':');
       const folder = join(ROOT, line.split(':')[1] ?? '', path, agent);
-      const made = await makeFolder(folder).then(
-        () => true,
-        () => false,
-      );
-      if (made) folders[controller] = folder;
+      try {
+        makeFolder(folder);
+        folders[controller] = folder;
+      } catch {
+        // This user may not make it.
+      }
     }
     return NEEDED.every((each) => folders[each] !== undefined) ? new CgroupV1(folders) : undefined;
+  }
+
+  /** Groups at the same place in every hierarchy. They may not be there yet. */
+  static at(path: string): CgroupV1 {
+    const folders = CONTROLLERS.map((controller) => [controller, join(ROOT, controller, path)]);
+    return new CgroupV1(Object.fromEntries(folders) as Partial<Record<Controller, string>>);
   }
 
   async make(name: string, limits: GroupLimits): Promise<ProcessGroup> {
     const at = (controller: Controller) => join(this.folders[controller] ?? '', name);
     for (const controller of CONTROLLERS) {
-      if (this.folders[controller] !== undefined) await makeFolder(at(controller));
+      if (this.folders[controller] !== undefined) makeFolder(at(controller));
     }
     const { cpu, memoryMb, pids } = limits;
     if (cpu !== undefined && cpu > 0) {
-      await write(at('cpu'), 'cpu.cfs_period_us', PERIOD_US);
-      await write(at('cpu'), 'cpu.cfs_quota_us', Math.max(1000, Math.round(cpu * PERIOD_US)));
-      await write(at('cpu'), 'cpu.shares', Math.max(2, Math.round(cpu * 1024)));
+      write(at('cpu'), 'cpu.cfs_period_us', PERIOD_US);
+      write(at('cpu'), 'cpu.cfs_quota_us', Math.max(1000, Math.round(cpu * PERIOD_US)));
+      write(at('cpu'), 'cpu.shares', Math.max(2, Math.round(cpu * 1024)));
     }
     if (memoryMb !== undefined && memoryMb > 0) {
-      await write(at('memory'), 'memory.limit_in_bytes', Math.ceil(memoryMb * MIB));
+      write(at('memory'), 'memory.limit_in_bytes', Math.ceil(memoryMb * MIB));
       // Swap would let a program go on far beyond its limit. Not every kernel counts it.
-      await write(at('memory'), 'memory.memsw.limit_in_bytes', Math.ceil(memoryMb * MIB)).catch(
-        () => undefined,
-      );
+      tryWrite(at('memory'), 'memory.memsw.limit_in_bytes', Math.ceil(memoryMb * MIB));
     }
-    await write(at('pids'), 'pids.max', pids);
+    write(at('pids'), 'pids.max', pids);
     return this.open(name);
   }
 
-  names(): Promise<string[]> {
+  async names(): Promise<string[]> {
     return subfolders(this.folders.pids ?? '');
   }
 
@@ -86,7 +93,7 @@ export class CgroupV1 implements ProcessGroups {
 
   async dispose(): Promise<void> {
     for (const folder of Object.values(this.folders)) {
-      await removeFolder(folder).catch(() => undefined);
+      tryRemoveFolder(folder);
     }
   }
 }
@@ -102,9 +109,9 @@ class GroupV1 implements ProcessGroup {
   }
 
   async usage(): Promise<GroupUsage> {
-    const cpuNs = await readNumber(this.at('cpuacct'), 'cpuacct.usage');
-    const peak = await readNumber(this.at('memory'), 'memory.max_usage_in_bytes');
-    const io = await this.diskBytes();
+    const cpuNs = readNumber(this.at('cpuacct'), 'cpuacct.usage');
+    const peak = readNumber(this.at('memory'), 'memory.max_usage_in_bytes');
+    const io = this.diskBytes();
     return {
       ...(cpuNs === undefined ? {} : { cpuMs: Math.round(cpuNs / NS_PER_MS) }),
       ...(peak === undefined ? {} : { memoryPeakBytes: peak }),
@@ -113,25 +120,25 @@ class GroupV1 implements ProcessGroup {
   }
 
   async wasOutOfMemory(): Promise<boolean> {
-    return ((await readWord(this.at('memory'), 'memory.oom_control', 'oom_kill')) ?? 0) > 0;
+    return (readWord(this.at('memory'), 'memory.oom_control', 'oom_kill') ?? 0) > 0;
   }
 
-  pids(): Promise<number[]> {
+  async pids(): Promise<number[]> {
     return readPids(this.at('pids'));
   }
 
   async close(): Promise<void> {
-    await write(this.at('pids'), 'pids.max', 0).catch(() => undefined);
+    tryWrite(this.at('pids'), 'pids.max', 0);
   }
 
   async remove(): Promise<void> {
-    for (const folder of Object.values(this.folders)) await removeFolder(folder);
+    for (const folder of Object.values(this.folders)) removeFolder(folder);
   }
 
   /** Only what reached a disk counts: what stayed in memory does not. */
-  private async diskBytes(): Promise<GroupUsage> {
+  private diskBytes(): GroupUsage {
     if (this.folders.blkio === undefined) return {};
-    const text = await readText(this.folders.blkio, 'blkio.throttle.io_service_bytes');
+    const text = readText(this.folders.blkio, 'blkio.throttle.io_service_bytes');
     if (text === undefined) return {};
     const sum = (word: string) =>
       text

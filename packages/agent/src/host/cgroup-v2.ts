@@ -9,6 +9,8 @@ import {
   readWord,
   removeFolder,
   subfolders,
+  tryRemoveFolder,
+  tryWrite,
   write,
 } from './group-files.ts';
 
@@ -32,17 +34,17 @@ export class CgroupV2 implements ProcessGroups {
     const own = (await readFile('/proc/self/cgroup', 'utf8').catch(() => '')).split('\n');
     const path = own.find((line) => line.startsWith('0::'))?.slice('0::'.length) ?? '/';
     const folder = join(root, path);
-    const has = ((await readText(folder, 'cgroup.controllers')) ?? '').split(/\s+/);
+    const has = (readText(folder, 'cgroup.controllers') ?? '').split(/\s+/);
     if (!CONTROLLERS.every((controller) => has.includes(controller))) return undefined;
     try {
       // A group with processes cannot hand its controllers on, so the agent moves into its own.
-      await makeFolder(join(folder, `${agent}.self`));
-      await write(join(folder, `${agent}.self`), 'cgroup.procs', process.pid);
+      makeFolder(join(folder, `${agent}.self`));
+      write(join(folder, `${agent}.self`), 'cgroup.procs', process.pid);
       const all = has.includes('io') ? [...CONTROLLERS, 'io'] : CONTROLLERS;
       const words = all.map((controller) => `+${controller}`).join(' ');
-      await write(folder, 'cgroup.subtree_control', words);
-      await makeFolder(join(folder, agent));
-      await write(join(folder, agent), 'cgroup.subtree_control', words);
+      write(folder, 'cgroup.subtree_control', words);
+      makeFolder(join(folder, agent));
+      write(join(folder, agent), 'cgroup.subtree_control', words);
     } catch {
       return undefined;
     }
@@ -51,20 +53,20 @@ export class CgroupV2 implements ProcessGroups {
 
   async make(name: string, { cpu, memoryMb, pids }: GroupLimits): Promise<ProcessGroup> {
     const folder = join(this.folder, name);
-    await makeFolder(folder);
+    makeFolder(folder);
     if (cpu !== undefined && cpu > 0) {
       const quota = Math.max(1000, Math.round(cpu * PERIOD_US));
-      await write(folder, 'cpu.max', `${quota} ${PERIOD_US}`);
+      write(folder, 'cpu.max', `${quota} ${PERIOD_US}`);
     }
     if (memoryMb !== undefined && memoryMb > 0) {
-      await write(folder, 'memory.max', Math.ceil(memoryMb * MIB));
-      await write(folder, 'memory.swap.max', 0).catch(() => undefined);
+      write(folder, 'memory.max', Math.ceil(memoryMb * MIB));
+      tryWrite(folder, 'memory.swap.max', 0);
     }
-    await write(folder, 'pids.max', pids);
+    write(folder, 'pids.max', pids);
     return this.open(name);
   }
 
-  names(): Promise<string[]> {
+  async names(): Promise<string[]> {
     return subfolders(this.folder);
   }
 
@@ -73,7 +75,7 @@ export class CgroupV2 implements ProcessGroups {
   }
 
   async dispose(): Promise<void> {
-    await removeFolder(this.folder).catch(() => undefined);
+    tryRemoveFolder(this.folder);
   }
 }
 
@@ -88,9 +90,9 @@ class GroupV2 implements ProcessGroup {
   }
 
   async usage(): Promise<GroupUsage> {
-    const cpuUs = await readWord(this.folder, 'cpu.stat', 'usage_usec');
-    const peak = await readNumber(this.folder, 'memory.peak');
-    const io = (await readText(this.folder, 'io.stat')) ?? '';
+    const cpuUs = readWord(this.folder, 'cpu.stat', 'usage_usec');
+    const peak = readNumber(this.folder, 'memory.peak');
+    const io = readText(this.folder, 'io.stat') ?? '';
     const sum = (word: string) =>
       [...io.matchAll(new RegExp(`\\b${word}=(\\d+)`, 'g'))].reduce(
         (total, [, bytes]) => total + Number(bytes),
@@ -104,18 +106,18 @@ class GroupV2 implements ProcessGroup {
   }
 
   async wasOutOfMemory(): Promise<boolean> {
-    return ((await readWord(this.folder, 'memory.events', 'oom_kill')) ?? 0) > 0;
+    return (readWord(this.folder, 'memory.events', 'oom_kill') ?? 0) > 0;
   }
 
-  pids(): Promise<number[]> {
+  async pids(): Promise<number[]> {
     return readPids(this.folder);
   }
 
   async close(): Promise<void> {
-    await write(this.folder, 'pids.max', 0).catch(() => undefined);
+    tryWrite(this.folder, 'pids.max', 0);
   }
 
-  remove(): Promise<void> {
-    return removeFolder(this.folder);
+  async remove(): Promise<void> {
+    removeFolder(this.folder);
   }
 }

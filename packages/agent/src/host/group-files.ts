@@ -1,51 +1,78 @@
-import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Reading and writing the files of a control group. */
+/**
+ * Reading and writing the files of a control group. They are in memory, so waiting for a thread
+ * would take longer than the call itself.
+ */
 
 /** Undefined when the file is not there or is no number. */
-export async function readNumber(folder: string, file: string): Promise<number | undefined> {
-  const text = await readText(folder, file);
+export function readNumber(folder: string, file: string): number | undefined {
+  const text = readText(folder, file);
   const value = Number(text?.trim());
   return text === undefined || !Number.isSafeInteger(value) ? undefined : value;
 }
 
-export function readText(folder: string, file: string): Promise<string | undefined> {
-  return readFile(join(folder, file), 'utf8').catch(() => undefined);
+export function readText(folder: string, file: string): string | undefined {
+  try {
+    return readFileSync(join(folder, file), 'utf8');
+  } catch {
+    return undefined;
+  }
 }
 
 /** The number behind a word, as in `oom_kill 3`. */
-export async function readWord(
-  folder: string,
-  file: string,
-  word: string,
-): Promise<number | undefined> {
-  const text = (await readText(folder, file)) ?? '';
+export function readWord(folder: string, file: string, word: string): number | undefined {
+  const text = readText(folder, file) ?? '';
   const line = text.split('\n').find((each) => each.startsWith(`${word} `));
   return line === undefined ? undefined : Number(line.slice(word.length + 1));
 }
 
-export async function readPids(folder: string): Promise<number[]> {
-  const text = (await readText(folder, 'cgroup.procs')) ?? '';
+export function readPids(folder: string): number[] {
+  const text = readText(folder, 'cgroup.procs') ?? '';
   return text.split('\n').filter(Boolean).map(Number);
 }
 
-export function write(folder: string, file: string, value: number | string): Promise<void> {
-  return writeFile(join(folder, file), String(value));
+export function write(folder: string, file: string, value: number | string): void {
+  writeFileSync(join(folder, file), String(value));
 }
 
-export async function makeFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true });
+/** For a file that not every kernel has. */
+export function tryWrite(folder: string, file: string, value: number | string): void {
+  try {
+    write(folder, file, value);
+  } catch {
+    // What it would limit is limited as well as this kernel can.
+  }
+}
+
+export function makeFolder(folder: string): void {
+  mkdirSync(folder, { recursive: true });
 }
 
 /** Fails while processes are in it. One that is gone already is fine. */
-export async function removeFolder(folder: string): Promise<void> {
-  await rmdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
-  });
+export function removeFolder(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
 }
 
-export async function subfolders(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+/** One that cannot be removed yet stays. */
+export function tryRemoveFolder(folder: string): void {
+  try {
+    removeFolder(folder);
+  } catch {
+    // A process is in it.
+  }
+}
+
+export function subfolders(folder: string): string[] {
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true });
+    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  } catch {
+    return [];
+  }
 }

@@ -3,6 +3,7 @@ import { chmod, chown, lstat, mkdir, readdir, rm, writeFile } from 'node:fs/prom
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { PipePool } from './pipe-pool.ts';
 import type { HostUser } from './users.ts';
 
 const run = promisify(execFile);
@@ -50,14 +51,42 @@ export class AttemptFolder {
     return join(this.io, 'result.json');
   }
 
-  async make(user: HostUser, input: unknown): Promise<void> {
+  async make(user: HostUser, input: unknown, pipes: PipePool): Promise<void> {
     await mkdir(this.path, { mode: 0o711 });
-    await chmod(this.path, 0o711);
-    for (const folder of [this.control, this.io, this.work]) await mkdir(folder, { mode: 0o700 });
-    await writeFile(this.input, JSON.stringify(input ?? null), { mode: 0o600 });
-    await run('mkfifo', ['-m', '600', join(this.control, 'out'), join(this.control, 'err')]);
-    if (process.getuid?.() !== 0) return;
-    for (const path of [this.io, this.work, this.input]) await chown(path, user.uid, user.gid);
+    const give = async (path: string) => {
+      if (process.getuid?.() === 0) await chown(path, user.uid, user.gid);
+    };
+    const makeIo = async () => {
+      await mkdir(this.io, { mode: 0o700 });
+      await writeFile(this.input, JSON.stringify(input ?? null), { mode: 0o600 });
+      await Promise.all([give(this.input), give(this.io)]);
+    };
+    const makeControl = async () => {
+      await mkdir(this.control, { mode: 0o700 });
+      await Promise.all(['out', 'err'].map((name) => pipes.place(join(this.control, name))));
+    };
+    const makeWork = async () => {
+      await mkdir(this.work, { mode: 0o700 });
+      await give(this.work);
+    };
+    // The mode of a new folder depends on the habits of the process.
+    await Promise.all([chmod(this.path, 0o711), makeIo(), makeControl(), makeWork()]);
+  }
+
+  /**
+   * Nobody on the host may enter the folder of a container: a user in the container could leave a
+   * program there that runs as root. Which user that is only the image knows, so all of them may
+   * write.
+   */
+  async makeForContainer(input: unknown): Promise<void> {
+    await mkdir(this.path, { mode: 0o700 });
+    await mkdir(this.control, { mode: 0o700 });
+    for (const folder of [this.io, this.work]) {
+      await mkdir(folder);
+      await chmod(folder, 0o777);
+    }
+    await writeFile(this.input, JSON.stringify(input ?? null));
+    await chmod(this.input, 0o644);
   }
 
   /** A program may have made folders that nobody may enter. */

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { offerOf } from './offer.ts';
 import { outputValue } from './output-value.ts';
 import { programProblem } from './program-rules.ts';
 import { plainVariables, redactor } from './secrets.ts';
@@ -12,16 +11,6 @@ test('the output is the result file, the last JSON line or the exit code', () =>
   expect(outputValue({ resultFile: ' \n', lastLine: '{not json' })).toEqual({ exitCode: 0 });
   expect(outputValue({ resultFile: undefined, lastLine: '42' })).toEqual({ exitCode: 0 });
   expect(() => outputValue({ resultFile: 'oops', lastLine })).toThrow(SyntaxError);
-});
-
-test('an offer is what the host has, less the reserve, and never negative', () => {
-  const host = { cores: 2, memoryBytes: 4 * 2 ** 30, diskBytes: 2 ** 30 };
-
-  expect(offerOf(host, { cpu: 0.5, memoryMb: 96, diskMb: 2048 })).toEqual({
-    cpu: 1.5,
-    memoryMb: 4000,
-    diskMb: 0,
-  });
 });
 
 test('without a list every program may run, with one only those on it', () => {

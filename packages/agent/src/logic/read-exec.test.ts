@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { readExec } from './read-exec.ts';
+import { readCommand } from './read-exec.ts';
 
 test('numbers and truth values of expressions become texts', () => {
-  const exec = readExec({ command: ['ffmpeg', 28, true], env: { N: 1, S: { secret: 2 } } });
+  const exec = readCommand({ command: ['ffmpeg', 28, true], env: { N: 1, S: { secret: 2 } } });
 
   expect(exec).toEqual({ command: ['ffmpeg', '28', 'true'], env: { N: '1', S: { secret: '2' } } });
 });
@@ -21,5 +21,5 @@ test.each([
   [{ command: ['ls'], outputs: { a: null } }, 'exec.outputs is not allowed'],
   [{ command: ['ls'], killGraceMs: 'long' }, 'exec.killGraceMs is not allowed'],
 ])('%j: %s', (given, problem) => {
-  expect(readExec(given)).toEqual({ problem: expect.stringContaining(problem) });
+  expect(readCommand(given)).toEqual({ problem: expect.stringContaining(problem) });
 });

@@ -1,72 +1,78 @@
-import type { CommandExec } from '@sluice/protocol';
+import type { CommandExec, ContainerExec } from '@sluice/protocol';
+import {
+  type FieldRules,
+  isObject,
+  isText,
+  type Problem,
+  readShared,
+  readTexts,
+} from './exec-fields.ts';
 
 /**
  * Reads what a task says of its command. The server has checked it, unless expressions of a
- * workflow made it. Numbers and truth values become texts, because expressions give them.
+ * workflow made it.
  */
-export function readExec(given: unknown): CommandExec | { readonly problem: string } {
+export function readCommand(given: unknown): CommandExec | Problem {
   if (!isObject(given)) return { problem: 'the task has no exec' };
-  const { command, env = {}, files = {} } = given;
+  const { command } = given;
   if (!Array.isArray(command) || command.length === 0) {
     return { problem: 'exec.command must be a list of the program and its arguments' };
   }
-  const words = command.map(textOf);
-  const lost = words.indexOf(undefined);
-  if (lost >= 0) return { problem: notText(`exec.command[${lost}]`, command[lost]) };
-  if (!isObject(env) || !isObject(files)) return { problem: 'exec.env and exec.files are objects' };
-  const variables: Record<string, string | { readonly secret: string }> = {};
-  for (const [name, value] of Object.entries(env)) {
-    const isSecret = isObject(value) && 'secret' in value;
-    const text = textOf(isSecret ? value.secret : value);
-    if (text === undefined || !VARIABLE.test(name)) {
-      return { problem: notText(`exec.env.${name}`, value) };
-    }
-    variables[name] = isSecret ? { secret: text } : text;
-  }
-  for (const [name, value] of Object.entries(files)) {
-    const isContent = typeof value === 'string' || (isObject(value) && isHash(value.blob));
-    if (!isContent || !FILE.test(name)) return { problem: notText(`exec.files.${name}`, value) };
-  }
-  const odd = oddField(given);
-  if (odd !== undefined) return { problem: notText(`exec.${odd}`, given[odd]) };
-  return { ...(given as CommandExec), command: words as string[], env: variables };
+  const words = readTexts('exec.command', command);
+  if ('problem' in words) return words;
+  const shared = readShared(given, { cwd: isText });
+  if ('problem' in shared) return shared;
+  return { ...(given as CommandExec), command: words.texts, env: shared.env };
 }
 
-const isText = (value: unknown) => typeof value === 'string';
+/** The same for a container. */
+export function readContainer(given: unknown): ContainerExec | Problem {
+  if (!isObject(given)) return { problem: 'the task has no exec' };
+  const { image, args, entrypoint } = given;
+  if (typeof image !== 'string' || !IMAGE.test(image)) {
+    return { problem: 'exec.image must be the name of an image' };
+  }
+  const shared = readShared(given, CONTAINER_RULES);
+  if ('problem' in shared) return shared;
+  const lists: Record<string, string[]> = {};
+  for (const [name, list] of Object.entries({ args, entrypoint })) {
+    if (list === undefined) continue;
+    if (!Array.isArray(list)) return { problem: `exec.${name} must be a list` };
+    const read = readTexts(`exec.${name}`, list);
+    if ('problem' in read) return read;
+    lists[name] = read.texts;
+  }
+  return { ...(given as ContainerExec), ...lists, env: shared.env };
+}
 
-/** What the other fields must be. */
-const RULES: Readonly<Record<string, (value: unknown) => boolean>> = {
-  cwd: isText,
-  stdin: isText,
-  user: isText,
-  killGraceMs: (value) => typeof value === 'number' && value >= 0,
-  outputs: (value) => isObject(value) && Object.values(value).every(isText),
-  retryableExitCodes: (value) => Array.isArray(value),
+const IMAGE = /^[a-z0-9][A-Za-z0-9._:/@-]{0,511}$/;
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+
+const isFlag = (value: unknown) => typeof value === 'boolean';
+
+/** No part may lead upwards, and a colon would end the path in a mount. */
+const isAbsolute = (value: unknown) =>
+  typeof value === 'string' &&
+  value.startsWith('/') &&
+  !/[\0:]/.test(value) &&
+  !value.split('/').includes('..');
+
+const CONTAINER_RULES: FieldRules = {
+  workdir: isAbsolute,
+  network: (value) => typeof value === 'string' && NAME.test(value),
+  volumes: (value) => Array.isArray(value) && value.every(isVolume),
+  pull: (value) => ['always', 'ifNotPresent', 'never'].includes(String(value)),
+  readOnly: isFlag,
+  privileged: isFlag,
+  shmMb: (value) => Number.isSafeInteger(value) && Number(value) > 0,
+  devices: (value) => Array.isArray(value) && value.every(isAbsolute),
+  gpus: isObject,
+  registryAuth: isObject,
 };
 
-/** The name of a field that is not what it must be. */
-function oddField(given: Readonly<Record<string, unknown>>): string | undefined {
-  return Object.keys(RULES).find((name) => given[name] !== undefined && !RULES[name](given[name]));
-}
-
-const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
-const FILE = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isHash(value: unknown): boolean {
-  return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
-}
-
-/** The operating system ends a text at a NUL. */
-function textOf(value: unknown): string | undefined {
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  return typeof value === 'string' && !value.includes('\0') ? value : undefined;
-}
-
-function notText(where: string, value: unknown): string {
-  const hint = value === null ? '; an expression that finds nothing gives null' : '';
-  return `${where} is not allowed${hint}`;
+function isVolume(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const { source, target, readOnly = false } = value;
+  const isSource = isAbsolute(source) || (typeof source === 'string' && NAME.test(source));
+  return isSource && isAbsolute(target) && isFlag(readOnly);
 }

@@ -11,10 +11,13 @@ export function plainVariables(env: Variables): Record<string, string> {
   return Object.fromEntries(entries) as Record<string, string>;
 }
 
-/** Replaces every secret in a line. */
-export function redactor(env: Variables): (line: string) => string {
-  const secrets = Object.values(env)
-    .flatMap((value) => (typeof value === 'string' ? [] : value.secret.split('\n')))
+/** Replaces every secret in a line: those of variables, and others. */
+export function redactor(env: Variables, others: readonly string[] = []): (line: string) => string {
+  const variables = Object.values(env).flatMap((value) => {
+    return typeof value === 'string' ? [] : value.secret;
+  });
+  const secrets = [...variables, ...others]
+    .flatMap((secret) => secret.split('\n'))
     .filter(({ length }) => length >= SECRET_CHARACTERS_MIN)
     // The longest first: one secret may be the beginning of another.
     .sort((a, b) => b.length - a.length);

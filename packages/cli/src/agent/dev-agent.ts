@@ -20,13 +20,14 @@ export async function startDevAgent(
 ): Promise<Beside> {
   const hash = createHash('sha256').update(dataFolder).digest('hex').slice(0, 12);
   try {
-    const { Agent } = await import('@sluice/agent');
+    const { Agent, engineAnswers } = await import('@sluice/agent');
     const agent = await Agent.start({
       url,
       name: 'dev-agent',
       version: VERSION,
       handleSignals: false,
       workFolder: join(tmpdir(), `sluice-dev-${process.getuid?.() ?? ''}-${hash}`),
+      ...((await engineAnswers()) ? { containers: {} } : {}),
       onNotice: () => undefined,
     });
     return { stop: () => agent.stop(0) };

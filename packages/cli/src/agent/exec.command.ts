@@ -16,6 +16,8 @@ import { type CommandIo, ExitCode } from '../exit-code.ts';
 import { visible } from '../screen/visible.ts';
 import { UsageError } from '../usage-error.ts';
 import { cpuOf, megabytesOf, pairsOf } from './amounts.ts';
+import { elementsOf } from './array-elements.ts';
+import { type ArrayCall, execArray } from './exec-array.ts';
 
 const KEY_WINDOW_MS = 600_000;
 /** How long a cancelled command may take to end. */
@@ -29,9 +31,18 @@ export const exec = defineCommand({
   summary: 'Run a command on a machine that has room for it',
   details:
     'Submits the command, prints its output as it comes, and exits with its exit code. What is\n' +
-    'piped into it becomes its standard input. Ctrl-C cancels the command.',
-  args: ['COMMAND...'],
+    'piped into it becomes its standard input. Ctrl-C cancels the command. With --array it runs\n' +
+    'once for each element, prints the output of each when it ends, and lists those that failed.',
+  args: ['[COMMAND...]'],
   flags: {
+    image: { value: 'IMAGE', help: 'run a container of this image; the command is optional' },
+    pull: { value: 'WHEN', help: 'always, ifNotPresent (default) or never' },
+    network: { value: 'NAME', help: 'network of the container, such as none' },
+    volume: {
+      value: 'SOURCE:TARGET[:ro]',
+      isMultiple: true,
+      help: 'mounts a folder of the host, or a volume, into the container',
+    },
     cpu: { value: 'N', help: 'cores that it may use, such as 2 or 0.5' },
     memory: { value: 'SIZE', help: 'memory that it may use, such as 512m or 4g' },
     disk: { value: 'SIZE', help: 'size of its scratch folder' },
@@ -41,6 +52,10 @@ export const exec = defineCommand({
     timeout: { value: DURATION, help: 'maximum time of an attempt' },
     'max-attempts': { value: 'N', help: 'maximum number of attempts (default 1)' },
     tag: { value: 'NAME=VALUE', isMultiple: true, help: 'adds a tag; can be repeated' },
+    array: {
+      value: 'ELEMENTS',
+      help: 'run it for each of 1-100, 1-9:2, a,b or @FILE (a line each), in place of {}',
+    },
     detach: { short: 'd', help: 'print the id of the task and do not wait' },
     ...SERVER_FLAGS,
   },
@@ -49,12 +64,14 @@ export const exec = defineCommand({
     'sluice exec --cpu 2 --memory 1g --timeout 10m -- ffmpeg -i /media/in.mp4 /media/out.webm',
     'cat words.txt | sluice exec -- sort -u',
     `sluice exec --detach -- sh -c 'sleep 60; echo done'`,
+    'sluice exec --image alpine:3.20 --memory 100m -- cat /etc/os-release',
+    'sluice exec --array 1-100 --cpu 1 -- ./render --frame {}',
   ],
   run: async ({ args, flags }, io) => {
     const api = connect(flags, io);
     const body = stated({
       exec: stated({
-        command: args,
+        ...programOf(args, flags),
         env: flags.env === undefined ? undefined : pairsOf(flags.env, 'env'),
         stdin: await pipedInto(io),
       }),
@@ -66,19 +83,53 @@ export const exec = defineCommand({
       tags: tagsOf(flags.tag),
       dedupeKey: `cli.${randomUUID()}`,
       dedupeWindowMs: KEY_WINDOW_MS,
-    });
+    }) as ArrayCall['body'];
+    const isJson = flags.json === true;
+    if (flags.array !== undefined) {
+      const elements = await elementsOf(flags.array);
+      const isDetached = flags.detach === true;
+      return execArray({ api, io, url: flags.url, elements, body, isDetached, isJson });
+    }
     const { id } = await api.post<{ id: string; state: string }>(
       '/v1/tasks',
       ['id', 'state'],
       body,
     );
     if (flags.detach === true) {
-      io.stdout(flags.json === true ? JSON.stringify({ id }) : id);
+      io.stdout(isJson ? JSON.stringify({ id }) : id);
       return ExitCode.done;
     }
-    return untilEnd({ api, id, io, isJson: flags.json === true, url: flags.url });
+    return untilEnd({ api, id, io, isJson, url: flags.url });
   },
 });
+
+/** What to run: a command, or a container. */
+function programOf(args: readonly string[], flags: ContainerFlags): object {
+  const { image, pull, network, volume } = flags;
+  if (image !== undefined) {
+    const given = args.length === 0 ? undefined : args;
+    return stated({ image, args: given, pull, network, volumes: volume?.map(volumeOf) });
+  }
+  if (args.length === 0) throw new UsageError(`'sluice exec' needs COMMAND or --image`);
+  const odd = Object.entries({ pull, network, volume }).find(([, value]) => value !== undefined);
+  if (odd !== undefined) throw new UsageError(`--${odd[0]} is for containers: add --image`);
+  return { command: args };
+}
+
+interface ContainerFlags {
+  readonly image?: string;
+  readonly pull?: string;
+  readonly network?: string;
+  readonly volume?: readonly string[];
+}
+
+function volumeOf(text: string): object {
+  const [source = '', target = '', mode] = text.split(':');
+  if (target === '' || ![undefined, 'ro', 'rw'].includes(mode)) {
+    throw new UsageError(`--volume must be SOURCE:TARGET or SOURCE:TARGET:ro, not '${text}'`);
+  }
+  return { source, target, readOnly: mode === 'ro' };
+}
 
 interface Followed {
   readonly api: ApiCaller;

@@ -2,6 +2,7 @@ import type { Queue } from '../api/answers.ts';
 import { type Command, defineCommand, defineGroup } from '../command.ts';
 import { ExitCode } from '../exit-code.ts';
 import { duration, table } from '../screen/table.ts';
+import { queueUsage } from './queue-usage.command.ts';
 import { connect, print, printList, readList, SERVER_FLAGS } from './shared.ts';
 import { unknownQueueAdvice } from './unknown-type.ts';
 
@@ -62,4 +63,5 @@ export const queueCommands = defineGroup('queue', 'List, pause and resume queues
   list: listQueues,
   pause: setPaused('pause', 'Stop giving tasks of a type to workers; running tasks continue'),
   resume: setPaused('resume', 'Give tasks of a type to workers again'),
+  usage: queueUsage,
 });

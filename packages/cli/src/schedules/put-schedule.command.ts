@@ -19,8 +19,8 @@ export const putSchedule = defineCommand({
     'It submits a task or starts a run: at the times of --cron, --every or --at, or always with\n' +
     '--permanent. The flags describe all of it: what they leave out has its default. The same\n' +
     'command again changes nothing. Strings of the input may have {{scheduledAt}}, {{firedAt}},\n' +
-    '{{scheduleId}} and {{fireNumber}}.',
-  args: ['ID'],
+    '{{scheduleId}} and {{fireNumber}}; so may the arguments of a command, which an agent runs.',
+  args: ['ID', '[-- COMMAND...]'],
   flags: {
     ...SCHEDULE_FLAGS,
     file: { value: 'FILE', short: 'f', help: 'read the schedule from JSON or YAML instead' },
@@ -32,13 +32,17 @@ export const putSchedule = defineCommand({
     `sluice schedule put poll --every 30s --type poll --input '{"at": "{{scheduledAt}}"}'`,
     'sluice schedule put reminder --at 2030-12-24T18:00:00+01:00 --workflow send-mail',
     'sluice schedule put consumer --permanent --replicas 3 --type consume',
+    "sluice schedule put backup --cron '0 3 * * *' --memory 1g -- pg_dump -f /backup/db.sql mydb",
     'sluice schedule put nightly-report --file nightly-report.json --dry-run',
   ],
-  run: async ({ args: [id], flags }, io) => {
+  run: async ({ args: [id, ...command], flags }, io) => {
     const { file, ...others } = flags;
     const schedule = (await (file === undefined
-      ? scheduleOf(flags, io)
-      : scheduleIn(file, id, others))) as Schedule;
+      ? scheduleOf(flags, command, io)
+      : scheduleIn(file, id, {
+          ...others,
+          ...(command.length > 0 ? { command } : {}),
+        }))) as Schedule;
     const api = connect(flags, io);
     const isDry = flags['dry-run'] === true;
     const path = `${pathOf(id)}?dryRun=${isDry}`;
@@ -50,7 +54,14 @@ export const putSchedule = defineCommand({
   },
 });
 
-async function scheduleIn(file: string, id: string, flags: ScheduleFlags): Promise<object> {
+async function scheduleIn(
+  file: string,
+  id: string,
+  flags: ScheduleFlags & { readonly command?: readonly string[] },
+): Promise<object> {
+  if (flags.command !== undefined) {
+    throw new UsageError('--file and a command exclude each other: the file says everything');
+  }
   const names = Object.keys(SCHEDULE_FLAGS) as (keyof ScheduleFlags)[];
   const other = names.find((name) => flags[name] !== undefined);
   if (other !== undefined) {
@@ -90,7 +101,7 @@ async function advise(api: ApiCaller, io: CommandIo, { task, run }: Schedule): P
   const advice =
     task === undefined
       ? await unknownWorkflowAdvice(api, run?.workflow ?? '')
-      : await unknownQueueAdvice(api, task.type);
+      : task.type && (await unknownQueueAdvice(api, task.type));
   if (advice !== undefined) io.stderr(advice);
 }
 

@@ -56,12 +56,12 @@ test.each<[ScheduleFlags, object]>([
     },
   ],
 ])('%j describes a schedule', async (flags, schedule) => {
-  expect(await scheduleOf(flags, io)).toEqual(schedule);
+  expect(await scheduleOf(flags, [], io)).toEqual(schedule);
 });
 
 test.each<[ScheduleFlags, string]>([
   [{ type: 'a' }, 'give --cron, --every, --at or --permanent'],
-  [{ cron: '@daily' }, 'give --type TYPE for a task, or --workflow NAME for a run'],
+  [{ cron: '@daily' }, '--type TYPE for a task, --workflow NAME for a run, or -- COMMAND'],
   [{ cron: '@daily', every: '5s', type: 'a' }, '--cron and --every exclude each other'],
   [{ at: 'x', permanent: true, type: 'a' }, '--at and --permanent exclude each other'],
   [{ cron: '@daily', type: 'a', workflow: 'b' }, '--type and --workflow exclude each other'],
@@ -71,6 +71,7 @@ test.each<[ScheduleFlags, string]>([
   [{ cron: '@daily', 'start-at': 'x', type: 'a' }, '--start-at needs --every'],
   [{ cron: '@daily', replicas: '2', type: 'a' }, '--replicas needs --permanent'],
   [{ cron: '@daily', version: '2', type: 'a' }, '--version needs --workflow'],
+  [{ cron: '@daily', cpu: '2', type: 'a' }, '--cpu needs a command'],
   [{ permanent: true, jitter: '5s', type: 'a' }, '--permanent and --jitter exclude each other'],
   [{ cron: '@daily', 'misfire-max': '5', type: 'a' }, '--misfire-max needs --misfire all'],
   [{ cron: '@daily', misfire: 'skp', type: 'a' }, "once, skip or all, not 'skp'; did you mean"],
@@ -80,7 +81,7 @@ test.each<[ScheduleFlags, string]>([
   [{ cron: '@daily', type: 'a', input: '{' }, '--input is not JSON'],
   [{ cron: '@daily', type: 'a', tag: ['team'] }, '--tag must be NAME=VALUE'],
 ])('%j is refused: %s', async (flags, message) => {
-  await expect(scheduleOf(flags, io)).rejects.toThrow(message);
+  await expect(scheduleOf(flags, [], io)).rejects.toThrow(message);
 });
 
 test.each([

@@ -1,5 +1,6 @@
 /** The flags of `sluice schedule put` as a schedule, and what is wrong with them. */
 import { suggest } from '@sluice/protocol/suggestion';
+import { cpuOf, megabytesOf } from '../agent/amounts.ts';
 import { RefusedError } from '../api/api-errors.ts';
 import { DURATION } from '../command.ts';
 import { durationOf, integerOf, jsonOf, stated, tagsOf } from '../commands/shared.ts';
@@ -19,6 +20,8 @@ export const SCHEDULE_FLAGS = {
   type: { value: 'TYPE', help: 'submit a task of this type' },
   workflow: { value: 'NAME', help: 'or start a run of this workflow' },
   version: { value: 'N', help: 'with --workflow: this version (default: the newest each time)' },
+  cpu: { value: 'N', help: 'with a command: cores that it may use, such as 2 or 0.5' },
+  memory: { value: 'SIZE', help: 'with a command: memory that it may use, such as 512m or 4g' },
   input: { value: 'JSON', short: 'i', help: 'input; @FILE reads a file, - reads stdin' },
   priority: { value: 'N', short: 'p', help: '0 to 8; 8 runs first (default 4)' },
   misfire: { value: 'HOW', help: 'times that were missed: once (default), skip or all' },
@@ -72,8 +75,26 @@ const ABOUT_TIMES: readonly FlagName[] = [
 
 const SEE_HELP = "see 'sluice schedule put --help'";
 
+/** What it makes: a task, a run or a command. */
+function checkTarget(flags: ScheduleFlags, command: readonly string[]): void {
+  const [target, second] = TARGETS.filter((name) => flags[name] !== undefined);
+  if (second !== undefined) {
+    throw new UsageError('--type and --workflow exclude each other: it makes tasks or runs');
+  }
+  if (command.length > 0) {
+    if (target === undefined) return;
+    throw new UsageError(`--${target} and a command exclude each other: it makes one of them`);
+  }
+  if (target === undefined) {
+    const all = '--type TYPE for a task, --workflow NAME for a run, or -- COMMAND for a command';
+    throw new UsageError(`what it makes is missing: give ${all}; ${SEE_HELP}`);
+  }
+  const limit = (['cpu', 'memory'] as const).find((name) => flags[name] !== undefined);
+  if (limit !== undefined) throw new UsageError(`--${limit} needs a command: -- COMMAND`);
+}
+
 /** Throws a sentence about flags that are missing or exclude each other. */
-function checkTogether(flags: ScheduleFlags): void {
+function checkTogether(flags: ScheduleFlags, command: readonly string[]): void {
   const given = (names: readonly FlagName[]) => names.filter((name) => flags[name] !== undefined);
   const [kind, secondKind] = given(KINDS);
   if (kind === undefined) {
@@ -83,14 +104,7 @@ function checkTogether(flags: ScheduleFlags): void {
   if (secondKind !== undefined) {
     throw new UsageError(`--${kind} and --${secondKind} exclude each other: give one of them`);
   }
-  const [target, secondTarget] = given(TARGETS);
-  if (target === undefined) {
-    const all = '--type TYPE for a task, or --workflow NAME for a run';
-    throw new UsageError(`what it makes is missing: give ${all}; ${SEE_HELP}`);
-  }
-  if (secondTarget !== undefined) {
-    throw new UsageError('--type and --workflow exclude each other: it makes tasks or runs');
-  }
+  checkTarget(flags, command);
   for (const [flag, needed] of NEEDED) {
     if (flags[flag] === undefined || flags[needed] !== undefined) continue;
     const isZoned = flag === 'time-zone' && kind === 'at';
@@ -109,9 +123,13 @@ function checkTogether(flags: ScheduleFlags): void {
 }
 
 /** The schedule that the flags describe, as the API takes it. */
-export async function scheduleOf(flags: ScheduleFlags, io: CommandIo): Promise<object> {
-  checkTogether(flags);
-  const { type, workflow, from, to } = flags;
+export async function scheduleOf(
+  flags: ScheduleFlags,
+  command: readonly string[],
+  io: CommandIo,
+): Promise<object> {
+  checkTogether(flags, command);
+  const { workflow, from, to } = flags;
   const window = from === undefined && to === undefined ? undefined : stated({ from, to });
   const misfire = choiceOf(flags.misfire, 'misfire', ['once', 'skip', 'all']);
   const overlap = choiceOf(flags.overlap, 'overlap', ['allow', 'skip', 'queue', 'cancelPrevious']);
@@ -122,7 +140,7 @@ export async function scheduleOf(flags: ScheduleFlags, io: CommandIo): Promise<o
   const version = integerOf(flags.version, 'version');
   return stated({
     spec: specOf(flags),
-    task: type === undefined ? undefined : { type, ...target },
+    task: taskOf(flags, command, target),
     run: workflow === undefined ? undefined : stated({ workflow, version, ...target }),
     misfire,
     misfireMax: integerOf(flags['misfire-max'], 'misfire-max'),
@@ -132,6 +150,15 @@ export async function scheduleOf(flags: ScheduleFlags, io: CommandIo): Promise<o
     tags: tagsOf(flags.tag),
     paused: flags.paused,
   });
+}
+
+function taskOf(flags: ScheduleFlags, command: readonly string[], target: object): unknown {
+  const { type, cpu, memory } = flags;
+  if (type !== undefined) return { type, ...target };
+  if (command.length === 0) return undefined;
+  const resources = stated({ cpu: cpuOf(cpu, 'cpu'), memoryMb: megabytesOf(memory, 'memory') });
+  const limits = Object.keys(resources).length === 0 ? {} : { resources };
+  return { exec: { command }, ...limits, ...target };
 }
 
 function specOf(flags: ScheduleFlags): object {

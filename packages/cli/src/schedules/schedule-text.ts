@@ -20,9 +20,17 @@ export function whenText(spec: ScheduleSpec): string {
 
 /** What a schedule makes, in a few words. */
 export function whatText({ task, run }: Pick<Schedule, 'task' | 'run'>): string {
+  if (task?.exec !== undefined) return visible(programText(task.exec));
   if (task !== undefined) return visible(`task ${task.type}`);
   const { workflow = '', version } = run ?? {};
   return visible(`run ${workflow}${version === undefined ? '' : ` (version ${version})`}`);
+}
+
+type Exec = NonNullable<NonNullable<Schedule['task']>['exec']>;
+
+function programText(exec: Exec): string {
+  if ('command' in exec) return `command ${exec.command.join(' ')}`;
+  return ['container', exec.image, ...(exec.args ?? [])].join(' ');
 }
 
 const UNITS = [

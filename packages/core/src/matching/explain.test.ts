@@ -57,6 +57,35 @@ test('no_worker_for_type: until one is connected', () => {
   expect(codes(partition, 2)).toEqual(['no_worker_for_type']);
 });
 
+test('worker_full: a worker that takes none of a type for now says why, until it does', () => {
+  const partition = new TestPartition();
+  const unavailable = 'the container engine does not answer';
+  const { session } = partition.attach({ types: [{ type: 'hello', unavailable }, 'other'] });
+  partition.submit({});
+
+  const before = explain(partition, 1);
+  partition.reportWith(session, [], undefined, [{ type: 'hello' }, { type: 'other' }]);
+
+  expect(before).toEqual([
+    `worker_full | worker | takes none of this type for now: ${unavailable}`,
+  ]);
+  expect(partition.heldBy(session)).toEqual([1]);
+});
+
+test('a worker that stops to take a type keeps what it has of it', () => {
+  const partition = new TestPartition();
+  const { session } = partition.attach({ slots: 5 });
+  partition.submit({});
+
+  partition.reportWith(session, [], undefined, [{ type: 'hello', unavailable: 'no more' }]);
+  partition.submit({});
+
+  expect(partition.heldBy(session)).toEqual([1]);
+  expect(explain(partition, 2)[0]).toContain('no more');
+  partition.reportWith(session, [], undefined, [{ type: 'hello' }]);
+  expect(partition.heldBy(session)).toEqual([1, 2]);
+});
+
 test('worker_full: names what is needed and what is free, until enough is given back', () => {
   const partition = new TestPartition();
   const { session } = partition.attach({ worker: 'w', slots: 5, capacity: { cpu: 8 } });

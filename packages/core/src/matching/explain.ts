@@ -150,7 +150,9 @@ function whyFull(
   const { room, refused } = session;
   const reasons: WaitReason[] = [];
   const limit = session.typeLimits[place];
-  if (session.typeUse[place] >= limit) {
+  const lack = session.typeLacks[place];
+  if (lack !== undefined) reasons.push(full(`takes none of this type for now: ${lack}`));
+  else if (session.typeUse[place] >= limit) {
     reasons.push(full(`runs ${session.typeUse[place]} of this type, of ${limit} at once`));
   }
   if (room.isOverdrawn) reasons.push(full('uses more than it offers by now'));

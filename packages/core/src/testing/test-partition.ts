@@ -31,7 +31,6 @@ import { SNAPSHOT_SCHEMA } from '../snapshot/snapshot-archive.ts';
 import type { PartitionLimits, ReadonlyState } from '../state/state.ts';
 import { REASONS } from '../task/task-state.ts';
 import type { Progress } from '../workers/lease-activity.ts';
-import type { Offer } from '../workers/room.ts';
 import { describeTask, type TaskDescription } from './describe-state.ts';
 import { type Carried, carriedCommand, pushOf, reservationsOf } from './follow/carried-command.ts';
 import { KnownSessions } from './follow/known-sessions.ts';
@@ -177,7 +176,8 @@ export class TestPartition {
   reportWith(
     session: SessionId,
     reports: readonly TestReport[],
-    capacity?: Offer,
+    capacity?: ReportAttempts['capacity'],
+    types?: ReportAttempts['types'],
   ): ReportAttemptsReply {
     const { bytes, ends } = joined(reports.map((report) => report.payload ?? ''));
     return this.execute<ReportAttempts>({
@@ -186,6 +186,7 @@ export class TestPartition {
       session,
       reports,
       ...(capacity === undefined ? {} : { capacity }),
+      ...(types === undefined ? {} : { types }),
       seed: this.seed,
       payloads: bytes,
       payloadEnds: ends,

@@ -8,6 +8,8 @@ import { Room } from './room.ts';
 export interface OfferedType {
   readonly type: string;
   readonly concurrency?: number;
+  /** Why the worker takes none of this type for now. */
+  readonly unavailable?: string;
 }
 
 /**
@@ -25,6 +27,8 @@ export interface Session {
   /** Maximum number of leases of each type, and how many the session has. */
   typeLimits: readonly number[];
   readonly typeUse: number[];
+  /** Why the session takes none of a type for now; undefined when it does. */
+  typeLacks: readonly (string | undefined)[];
   /** The queues of its types; undefined where no task of the type was seen or looked for yet. */
   queues: (ReadonlyQueue | undefined)[];
   /** Place in the ring of each type; -1 while it is not in the ring. */
@@ -70,6 +74,7 @@ export function makeSession(namespace: string, id: SessionId): Session {
     types: [],
     typeLimits: [],
     typeUse: [],
+    typeLacks: [],
     queues: [],
     ringPlaces: [],
     typePlaces: new Map(),
@@ -174,7 +179,10 @@ export class Roster {
       ({ type }, place) => offered.findIndex((other) => other.type === type) === place,
     );
     session.types = once.map(({ type }) => queueKey(session.namespace, type));
-    session.typeLimits = once.map(({ concurrency }) => concurrency ?? Number.POSITIVE_INFINITY);
+    session.typeLimits = once.map(({ concurrency = Number.POSITIVE_INFINITY, unavailable }) =>
+      unavailable === undefined ? concurrency : 0,
+    );
+    session.typeLacks = once.map(({ unavailable }) => unavailable);
     session.typeUse.length = 0;
     session.typeUse.push(...once.map(() => 0));
     session.queues = once.map(() => undefined);

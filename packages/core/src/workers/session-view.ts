@@ -25,6 +25,8 @@ interface OfferedTypeView {
   readonly type: string;
   /** Absent when only the worker's room is the limit. */
   readonly concurrency?: number;
+  /** Why the session takes none of this type for now. */
+  readonly unavailable?: string;
   /** Number of leases that the session holds. */
   readonly leased: number;
 }
@@ -48,8 +50,13 @@ export function viewSession(session: Session): SessionView {
   };
 }
 
-function viewType({ typeLimits, typeUse }: Session, key: string, place: number): OfferedTypeView {
+function viewType(session: Session, key: string, place: number): OfferedTypeView {
+  const { typeLimits, typeUse, typeLacks } = session;
   const limit = typeLimits[place];
+  const unavailable = typeLacks[place];
+  if (unavailable !== undefined) {
+    return { type: taskTypeOf(key), unavailable, leased: typeUse[place] };
+  }
   return {
     type: taskTypeOf(key),
     ...(limit === Number.POSITIVE_INFINITY ? {} : { concurrency: limit }),

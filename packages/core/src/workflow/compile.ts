@@ -13,6 +13,7 @@ import {
   type CallbackNode,
   type ChildNode,
   COMMAND_TASK_TYPE,
+  CONTAINER_TASK_TYPE,
   type ForkNode,
   HTTP_TASK_TYPE,
   ITERATIONS_MAX,
@@ -114,7 +115,8 @@ function makeNode(step: Outline, links: Links, compiling: Compiling): StepNode {
   if (isCommand) checkExec(step, problems);
   const isNamed = !isCommand && ((kind === 'SIMPLE' && !isBranch) || kind in OWN_TYPES);
   const named = isNamed ? nameOf(step, problems) : String(value.name ?? '');
-  const name = isCommand ? COMMAND_TASK_TYPE : named;
+  const execType = isCommand ? execTypeOf(step) : '';
+  const name = isCommand ? execType : named;
   const isCall = kind === 'EVENT' && mayCallReceiver(step);
   const type = isCall ? CALLBACK_TASK_TYPE : isNamed ? name : '';
   const hasTask = WITH_TASK.includes(kind) || isCall;
@@ -133,7 +135,7 @@ function makeNode(step: Outline, links: Links, compiling: Compiling): StepNode {
     isPermissive: problems.flag(step, 'permissive'),
     startDelayMs: (problems.count(step, 'startDelay', SECONDS_MAX) ?? 0) * 1000,
     task: hasTask
-      ? { ...stepTask(problems, step, type), ...(isCommand ? { type: COMMAND_TASK_TYPE } : {}) }
+      ? { ...stepTask(problems, step, type), ...(isCommand ? { type: execType } : {}) }
       : undefined,
     loop: kind === 'DO_WHILE' ? makeLoop(step, given, compiling) : undefined,
     fork: kind === 'FORK_JOIN_DYNAMIC' ? makeFork(step, given, compiling) : undefined,
@@ -145,10 +147,27 @@ function makeNode(step: Outline, links: Links, compiling: Compiling): StepNode {
 
 /** Only the frame of it: the rest may come from expressions, and the agent checks it. */
 function checkExec({ value, path }: Outline, problems: Problems): void {
-  const { command } = isObject(value.exec) ? value.exec : {};
-  if (typeof command === 'string' || (Array.isArray(command) && command.length > 0)) return;
+  const { command, image } = isObject(value.exec) ? value.exec : {};
+  if (typeof image === 'string' && image !== '' && command === undefined) return;
+  if (image === undefined && isArguments(command)) return;
+  if (image !== undefined) {
+    const what = command === undefined ? 'must be the name of an image' : NOT_BOTH;
+    problems.add(`${path}/exec/image`, 'bad_field', `image ${what}`);
+    return;
+  }
   const what = 'must be a list of the program and its arguments, such as ["ffmpeg", "-version"]';
   problems.add(`${path}/exec/command`, 'bad_field', `command ${what}`);
+}
+
+const NOT_BOTH = 'cannot be combined with command';
+
+function isArguments(command: unknown): boolean {
+  return typeof command === 'string' || (Array.isArray(command) && command.length > 0);
+}
+
+function execTypeOf({ value }: Outline): string {
+  const isContainer = isObject(value.exec) && value.exec.image !== undefined;
+  return isContainer ? CONTAINER_TASK_TYPE : COMMAND_TASK_TYPE;
 }
 
 /** Types of tasks that the server deals with itself. */

@@ -32,6 +32,7 @@ export const HTTP_TASK_TYPE = 'sluice:http';
 
 /** Tasks that an agent runs. What it runs is a part of the input. */
 export const COMMAND_TASK_TYPE = 'command';
+export const CONTAINER_TASK_TYPE = 'container';
 
 /** Type of the tasks of CALLBACK steps. No worker runs them: each has a delivery. */
 export const CALLBACK_TASK_TYPE = 'sluice:callback';

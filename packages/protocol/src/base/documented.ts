@@ -8,9 +8,10 @@ interface Documented {
   /** Words for messages (`schema-words.ts`), which are no keywords of JSON Schema. */
   readonly allowed?: string;
   readonly allowedNames?: string;
+  readonly formBy?: readonly string[];
 }
 
-const WORDS = ['documented', 'allowed', 'allowedNames'];
+const WORDS = ['documented', 'allowed', 'allowedNames', 'formBy'];
 
 type Pair = readonly [string, string];
 
@@ -29,7 +30,8 @@ export function withDocumented(document: object): object {
   const text = JSON.stringify(document, (_name, value: unknown) => {
     if (typeof value !== 'object' || value === null) return value;
     if (!WORDS.some((word) => word in value)) return value;
-    const { documented, allowed: _, allowedNames: __, ...schema } = value as Documented;
+    const { documented, ...rest } = value as Documented;
+    const { allowed: _, allowedNames: __, formBy: ___, ...schema } = rest;
     return { ...schema, ...documented };
   });
   return JSON.parse(text) as object;

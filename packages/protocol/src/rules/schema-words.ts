@@ -11,6 +11,8 @@ export interface WordedSchema {
   readonly allowed?: string;
   /** The same for the names of fields that the user chooses. */
   readonly allowedNames?: string;
+  /** For several forms of an object: the field that each form, and no other, has. */
+  readonly formBy?: readonly string[];
   readonly minimum?: number;
   readonly maximum?: number;
   readonly description?: string;
@@ -27,6 +29,26 @@ const TYPES: Readonly<Record<string, string>> = {
 
 /** Longer texts are no misspelled words, and comparing them takes time. */
 const WORD_MAX = 40;
+
+/**
+ * The form that an object was meant to have; undefined when the schema does not say by what. Then
+ * only the problems of that form help a reader.
+ */
+export function meantForm<T>(
+  {
+    anyOf = [],
+    formBy = [],
+  }: { readonly anyOf?: readonly T[]; readonly formBy?: readonly string[] },
+  value: unknown,
+): T | undefined {
+  if (formBy.length === 0 || typeof value !== 'object' || value === null) return undefined;
+  return anyOf[
+    Math.max(
+      0,
+      formBy.findIndex((name) => Object.hasOwn(value, name)),
+    )
+  ];
+}
 
 /** The problem of a value that matches none of several forms. */
 export function unionProblem({ anyOf = [], description }: WordedSchema, value?: unknown): string {

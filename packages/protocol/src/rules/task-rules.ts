@@ -1,4 +1,4 @@
-import { COMMAND_TYPE, CONTAINER_TYPE } from '../base/exec-types.ts';
+import { COMMAND_TYPE, CONTAINER_TYPE, execTypeOf } from '../base/exec-types.ts';
 import type { ErrorDetail } from '../base/sluice-error.ts';
 import { TIME_PATTERN } from '../base/time-pattern.ts';
 import type { TaskDefinition, TaskPatch, TaskRequest } from '../schemas/task-schemas.ts';
@@ -42,7 +42,7 @@ export function checkTask(
 
 /** A task with `exec` has a type that no other task can have. */
 function checkType({ type, exec }: TaskRequest, path: string, problems: ErrorDetail[]): void {
-  if (exec !== undefined && type !== COMMAND_TYPE) {
+  if (exec !== undefined && type !== execTypeOf(exec)) {
     problems.push({ path: `${path}/type`, problem: 'cannot be combined with exec' });
   }
   if (exec === undefined && (type === COMMAND_TYPE || type === CONTAINER_TYPE)) {

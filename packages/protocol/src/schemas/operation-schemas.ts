@@ -38,6 +38,9 @@ export type QueueView = Static<typeof QueueView>;
 const WorkerType = Type.Object({
   type: TaskType,
   concurrency: Type.Optional(Type.Integer()),
+  unavailable: Type.Optional(
+    Type.String({ description: 'Why the worker takes none of this type for now.' }),
+  ),
   leased: Type.Integer({ description: 'Tasks of this type that the worker holds.' }),
 });
 

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { exactlyOne } from '../base/documented.ts';
 import { LIMITS } from '../base/limits.ts';
 import { RunRequest } from './run-schemas.ts';
 import { ListQuery } from './task-operation-schemas.ts';
@@ -84,9 +85,11 @@ export const ScheduleSpec = Type.Union([CronSpec, EverySpec, OnceSpec, Permanent
 export const ScheduledTask = Type.Pick(TaskRequest, [
   'type',
   'input',
+  'exec',
   'priority',
   'resources',
   'constraints',
+  'placement',
   'retry',
   'timeouts',
   'tags',
@@ -161,8 +164,10 @@ export const ScheduleRequest = Type.Object(
         ...ScheduledTask,
         additionalProperties: false,
         description:
-          'The task that it submits. In strings of its input {{scheduledAt}}, {{firedAt}}, ' +
-          '{{scheduleId}} and {{fireNumber}} are replaced.',
+          'The task that it submits. In strings of its input and of exec {{scheduledAt}}, ' +
+          '{{firedAt}}, {{scheduleId}} and {{fireNumber}} are replaced.',
+        // A task with `exec` gets its type before the schema is asked.
+        documented: { required: undefined, ...exactlyOne('type', 'exec') },
       }),
     ),
     run: Type.Optional(

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 import { KeyRequest, KeyView, NewKeyView, Role } from './access-schemas.ts';
 import { EventGap, TaskChange } from './event-schemas.ts';
-import { CommandExec } from './exec-schemas.ts';
+import { CommandExec, ContainerExec } from './exec-schemas.ts';
 import {
   DeadLetterFilter,
   DeadLetterGroup,
@@ -66,6 +66,7 @@ export const SDK_SCHEMAS = {
   CallbackOptions: Callback,
   TaskDefaults: TaskDefinition,
   CommandExec,
+  ContainerExec,
   Usage,
   TaskRequest,
   TaskPatch,

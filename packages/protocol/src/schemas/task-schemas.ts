@@ -4,9 +4,9 @@ import { LIMITS } from '../base/limits.ts';
 import { literals } from '../base/literals.ts';
 import { DOCUMENTED_TIME_PATTERN } from '../base/time-pattern.ts';
 import { BlobHash } from './blob-schemas.ts';
-import { CommandExec } from './exec-schemas.ts';
+import { Exec } from './exec-schemas.ts';
 import { TaskId } from './id-schemas.ts';
-import { Constraints, TaskResources } from './resource-schemas.ts';
+import { Constraints, Placement, TaskResources } from './resource-schemas.ts';
 
 export const TaskType = Type.String({
   pattern: '^[A-Za-z0-9._:-]{1,128}$',
@@ -14,7 +14,7 @@ export const TaskType = Type.String({
     '1 to 128 letters A to Z or a to z, digits and . _ : - without spaces, such as send-mail',
   description:
     'Name that workers register for: letters, digits and . _ : - , at most 128. ' +
-    'Tasks with `exec` have the type command; no other task can have it.',
+    'Tasks with `exec` have the type command or container; no other task can have those.',
   examples: ['transcode'],
 });
 
@@ -141,6 +141,7 @@ const DEFINABLE = {
   priority: Type.Optional(Priority),
   resources: Type.Optional(TaskResources),
   constraints: Type.Optional(Constraints),
+  placement: Type.Optional(Placement),
   retry: Type.Optional(Retry),
   timeouts: Type.Optional(Timeouts),
   tags: Type.Optional(Tags),
@@ -161,7 +162,7 @@ export const TaskRequest = Type.Object(
       Type.Unknown({ description: 'Any JSON up to 256 KiB. Numbers are doubles. Default null.' }),
     ),
     inputBlob: Type.Optional(BlobHash),
-    exec: Type.Optional(CommandExec),
+    exec: Type.Optional(Exec),
     ...DEFINABLE,
     runAt: Type.Optional(GivenTime),
     delayMs: Type.Optional(DelayMs),

@@ -22,15 +22,28 @@ const OfferedType = Type.Object(
         description: 'Maximum number of this type at once; by default limited only by capacity.',
       }),
     ),
+    unavailable: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 500,
+        description: 'Why the worker takes none of this type for now. `explain` shows it.',
+        examples: ['the container engine does not answer'],
+      }),
+    ),
   },
   { additionalProperties: false },
 );
+
+export const OfferedTypes = Type.Array(OfferedType, {
+  minItems: 1,
+  maxItems: LIMITS.typesPerWorkerMax,
+});
 
 export const WorkerSessionRequest = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 128, examples: ['laptop-1'] }),
     version: Type.Optional(Type.String({ maxLength: 128, examples: ['1.4.0'] })),
-    types: Type.Array(OfferedType, { minItems: 1, maxItems: LIMITS.typesPerWorkerMax }),
+    types: OfferedTypes,
     capacity: Type.Optional(Capacity),
     labels: Type.Optional(Labels),
     leaseMs: Type.Optional(
@@ -203,6 +216,12 @@ export const ReportsRequest = Type.Object(
       }),
     ),
     capacity: Type.Optional(Capacity),
+    types: Type.Optional(
+      Type.Unsafe<Static<typeof OfferedTypes>>({
+        ...OfferedTypes,
+        description: 'Everything that the worker runs; it replaces the earlier types.',
+      }),
+    ),
   },
   { additionalProperties: false },
 );

@@ -1,4 +1,4 @@
-import { COMMAND_TYPE } from '@sluice/protocol/exec-types';
+import { execTypeOf } from '@sluice/protocol/exec-types';
 import { LIMITS } from '@sluice/protocol/limits';
 import type { Followed } from '../calls/followed-stream.ts';
 import { SluiceError } from '../calls/sluice-error.ts';
@@ -7,7 +7,7 @@ import type { DeadLetterGroup, QueueGroup, TaskGroup } from '../operators/operat
 import type { EventOptions, OperatorPort, TaskEvent } from '../operators/operator-port.ts';
 import type { RunGroup, WorkflowGroup } from '../operators/run-groups.ts';
 import type { ScheduleGroup } from '../operators/schedule-group.ts';
-import type { CommandExec } from '../task/api-types.ts';
+import type { CommandExec, ContainerExec } from '../task/api-types.ts';
 import {
   type AnyTask,
   defaultsOf,
@@ -75,15 +75,16 @@ export abstract class TaskClient implements TaskSubmits {
   protected submittedByName(_type: string, _sent: Promise<unknown>): void {}
 
   /**
-   * Submits a command, which an agent runs: a list of the program and its arguments, or a list with
-   * an environment, files and more. Without a shell, so nothing in an argument is special.
+   * Submits a command or a container, which an agent runs: a list of the program and its arguments,
+   * or an object with `command` or `image`, an environment, files and more. Without a shell, so
+   * nothing in an argument is special.
    */
   exec<Output = unknown>(
-    exec: readonly string[] | CommandExec,
+    exec: readonly string[] | CommandExec | ContainerExec,
     { input, ...options }: ExecOptions = {},
   ): Promise<TaskHandle<Output>> {
-    const given = 'command' in exec ? exec : { command: [...exec] };
-    const body = { ...taskBody(COMMAND_TYPE, input, options), exec: given };
+    const given = Array.isArray(exec) ? { command: exec } : (exec as CommandExec | ContainerExec);
+    const body = { ...taskBody(execTypeOf(given), input, options), exec: given };
     return traced(this.send([body], undefined, this.firstHandle)) as Promise<TaskHandle<Output>>;
   }
 

@@ -4,7 +4,7 @@ import type { Resources, TaskState, TaskView } from '../task/api-types.ts';
 export interface TaskFilter {
   /**
    * Name that workers register for: letters, digits and . _ : - , at most 128. Tasks with `exec`
-   * have the type command; no other task can have it.
+   * have the type command or container; no other task can have those.
    */
   readonly type?: string;
   readonly state?: TaskState;
@@ -138,7 +138,7 @@ export interface EventGap {
 export interface QueueView {
   /**
    * Name that workers register for: letters, digits and . _ : - , at most 128. Tasks with `exec`
-   * have the type command; no other task can have it.
+   * have the type command or container; no other task can have those.
    */
   readonly type: string;
   readonly paused: boolean;
@@ -166,10 +166,12 @@ export interface WorkerView {
   readonly types: readonly {
     /**
      * Name that workers register for: letters, digits and . _ : - , at most 128. Tasks with `exec`
-     * have the type command; no other task can have it.
+     * have the type command or container; no other task can have those.
      */
     readonly type: string;
     readonly concurrency?: number;
+    /** Why the worker takes none of this type for now. */
+    readonly unavailable?: string;
     /** Tasks of this type that the worker holds. */
     readonly leased: number;
   }[];
@@ -205,7 +207,7 @@ export interface WorkerView {
 export interface DeadLetterFilter {
   /**
    * Name that workers register for: letters, digits and . _ : - , at most 128. Tasks with `exec`
-   * have the type command; no other task can have it.
+   * have the type command or container; no other task can have those.
    */
   readonly type?: string;
   /** Fingerprint of an error, from `GET /v1/dead-letters/groups`. */
@@ -217,7 +219,7 @@ export interface ErrorGroup {
   readonly fingerprint: string;
   /**
    * Name that workers register for: letters, digits and . _ : - , at most 128. Tasks with `exec`
-   * have the type command; no other task can have it.
+   * have the type command or container; no other task can have those.
    */
   readonly type: string;
   readonly count: number;

@@ -1,6 +1,8 @@
 // Made by scripts/sdk-types.ts from the schemas of the protocol. Change those, and run it again.
 import type {
   CallbackOptions,
+  CommandExec,
+  ContainerExec,
   Resources,
   RetryOptions,
   TimeoutOptions,
@@ -40,17 +42,19 @@ export interface ScheduleRequest {
   /** When it fires. */
   readonly spec: ScheduleSpec;
   /**
-   * The task that it submits. In strings of its input {{scheduledAt}}, {{firedAt}}, {{scheduleId}}
-   * and {{fireNumber}} are replaced.
+   * The task that it submits. In strings of its input and of exec {{scheduledAt}}, {{firedAt}},
+   * {{scheduleId}} and {{fireNumber}} are replaced.
    */
   readonly task?: {
     /**
      * Name that workers register for: letters, digits and . _ : - , at most 128. Tasks with `exec`
-     * have the type command; no other task can have it.
+     * have the type command or container; no other task can have those.
      */
     readonly type: string;
     /** Any JSON up to 256 KiB. Numbers are doubles. Default null. */
     readonly input?: unknown;
+    /** What an agent runs: a program with `command`, or a container with `image`. */
+    readonly exec?: CommandExec | ContainerExec;
     /** 8 runs first. Default 4. */
     readonly priority?: number;
     readonly resources?: Resources;
@@ -59,6 +63,11 @@ export interface ScheduleRequest {
      * in (a, b), label not in (a, b), exists label. A worker without the label meets != and not in.
      */
     readonly constraints?: readonly string[];
+    /**
+     * Which worker with room gets it: `spread` loads all equally, `pack` fills one worker after the
+     * other, so that room for large tasks is left. Default: the setting of the server.
+     */
+    readonly placement?: 'spread' | 'pack';
     readonly retry?: RetryOptions;
     /**
      * Maximum time in the queue, from the lease to the end, between heartbeats, and in total.
@@ -118,17 +127,19 @@ export interface ScheduleView {
   /** When it fires. */
   readonly spec: ScheduleSpec;
   /**
-   * The task that it submits. In strings of its input {{scheduledAt}}, {{firedAt}}, {{scheduleId}}
-   * and {{fireNumber}} are replaced.
+   * The task that it submits. In strings of its input and of exec {{scheduledAt}}, {{firedAt}},
+   * {{scheduleId}} and {{fireNumber}} are replaced.
    */
   readonly task?: {
     /**
      * Name that workers register for: letters, digits and . _ : - , at most 128. Tasks with `exec`
-     * have the type command; no other task can have it.
+     * have the type command or container; no other task can have those.
      */
     readonly type: string;
     /** Any JSON up to 256 KiB. Numbers are doubles. Default null. */
     readonly input?: unknown;
+    /** What an agent runs: a program with `command`, or a container with `image`. */
+    readonly exec?: CommandExec | ContainerExec;
     /** 8 runs first. Default 4. */
     readonly priority?: number;
     readonly resources?: Resources;
@@ -137,6 +148,11 @@ export interface ScheduleView {
      * in (a, b), label not in (a, b), exists label. A worker without the label meets != and not in.
      */
     readonly constraints?: readonly string[];
+    /**
+     * Which worker with room gets it: `spread` loads all equally, `pack` fills one worker after the
+     * other, so that room for large tasks is left. Default: the setting of the server.
+     */
+    readonly placement?: 'spread' | 'pack';
     readonly retry?: RetryOptions;
     /**
      * Maximum time in the queue, from the lease to the end, between heartbeats, and in total.

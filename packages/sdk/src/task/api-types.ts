@@ -69,6 +69,11 @@ export interface TaskDefaults {
    * (a, b), label not in (a, b), exists label. A worker without the label meets != and not in.
    */
   readonly constraints?: readonly string[];
+  /**
+   * Which worker with room gets it: `spread` loads all equally, `pack` fills one worker after the
+   * other, so that room for large tasks is left. Default: the setting of the server.
+   */
+  readonly placement?: 'spread' | 'pack';
   readonly retry?: RetryOptions;
   /**
    * Maximum time in the queue, from the lease to the end, between heartbeats, and in total. Absent
@@ -84,7 +89,7 @@ export interface TaskDefaults {
 export interface CommandExec {
   /** The program and its arguments. No shell reads them. */
   readonly command: readonly string[];
-  /** Environment of the program, beside PATH, HOME, LANG and the SLUICE_ names. */
+  /** Environment of the program, beside the SLUICE_ names. */
   readonly env?: Readonly<
     Record<
       string,
@@ -94,12 +99,8 @@ export interface CommandExec {
         }
     >
   >;
-  /** Folder to run in. Default: the scratch folder of the attempt. */
-  readonly cwd?: string;
   /** Text on standard input. */
   readonly stdin?: string;
-  /** User to run as. Default: the one that the agent was started for. */
-  readonly user?: string;
   /** Time from SIGTERM to SIGKILL. Default 10000. */
   readonly killGraceMs?: number;
   /** Files in the scratch folder: a text, or `{"blob": sha256}`. */
@@ -116,10 +117,98 @@ export interface CommandExec {
         }
     >
   >;
-  /** Files that become blobs: a name for each, and its path. */
+  /** Files of the scratch folder that become blobs: a name for each, and its path. */
   readonly outputs?: Readonly<Record<string, string>>;
   /** Only these exit codes are tried again. Default: all but 126 and 127. */
   readonly retryableExitCodes?: readonly number[];
+  /** Folder to run in. Default: the scratch folder of the attempt. */
+  readonly cwd?: string;
+  /** User to run as. Default: the one that the agent was started for. */
+  readonly user?: string;
+}
+
+/** A container that an agent runs. */
+export interface ContainerExec {
+  readonly image: string;
+  /** Arguments of the entrypoint. Default: those of the image. */
+  readonly args?: readonly string[];
+  /** The program and its first arguments. Default: that of the image. */
+  readonly entrypoint?: readonly string[];
+  /** Environment of the program, beside the SLUICE_ names. */
+  readonly env?: Readonly<
+    Record<
+      string,
+      | string
+      | {
+          readonly secret: string;
+        }
+    >
+  >;
+  /** Text on standard input. */
+  readonly stdin?: string;
+  /** Time from SIGTERM to SIGKILL. Default 10000. */
+  readonly killGraceMs?: number;
+  /** Files in the scratch folder: a text, or `{"blob": sha256}`. */
+  readonly files?: Readonly<
+    Record<
+      string,
+      | string
+      | {
+          /**
+           * SHA-256 of a blob with the JSON, in lower-case hex. It must have been uploaded with PUT
+           * /v1/blobs/{sha256} to this namespace within 24 hours, or another task must name it.
+           */
+          readonly blob: string;
+        }
+    >
+  >;
+  /** Files of the scratch folder that become blobs: a name for each, and its path. */
+  readonly outputs?: Readonly<Record<string, string>>;
+  /** Only these exit codes are tried again. Default: all but 126 and 127. */
+  readonly retryableExitCodes?: readonly number[];
+  /** Folder to run in. Default: that of the image, else the scratch folder. */
+  readonly workdir?: string;
+  /**
+   * none, bridge, or the name of a network of the engine; host only if the agent allows it.
+   * Default: the default network of the agent.
+   */
+  readonly network?: string;
+  readonly volumes?: readonly {
+    /** A folder of the host, if the agent allows it, or the name of a volume. */
+    readonly source: string;
+    /** Folder in the container. */
+    readonly target: string;
+    /** Default false. */
+    readonly readOnly?: boolean;
+  }[];
+  /** When the image is pulled from its registry. Default "ifNotPresent". */
+  readonly pull?: 'always' | 'ifNotPresent' | 'never';
+  /** User in the container. Default: that of the image. */
+  readonly user?: string;
+  /** The files of the image cannot be changed. Default false. */
+  readonly readOnly?: boolean;
+  /** Only if the agent allows it. Default false. */
+  readonly privileged?: boolean;
+  /** Size of /dev/shm in MB. */
+  readonly shmMb?: number;
+  /** Devices of the host, if the agent allows them. */
+  readonly devices?: readonly string[];
+  /** How the GPUs of `resources.gpu` are handed over. Default: nvidia, gpu. */
+  readonly gpus?: {
+    readonly driver?: string;
+    readonly capabilities?: readonly string[];
+  };
+  /** Credentials for the registry of the image. Never shown again. */
+  readonly registryAuth?:
+    | {
+        readonly username: string;
+        readonly password: string;
+        readonly registry?: string;
+      }
+    | {
+        readonly identityToken: string;
+        readonly registry?: string;
+      };
 }
 
 /** What an attempt used, as far as its worker could measure it. */
@@ -134,7 +223,7 @@ export interface Usage {
 export interface TaskRequest {
   /**
    * Name that workers register for: letters, digits and . _ : - , at most 128. Tasks with `exec`
-   * have the type command; no other task can have it.
+   * have the type command or container; no other task can have those.
    */
   readonly type: string;
   /** Any JSON up to 256 KiB. Numbers are doubles. Default null. */
@@ -144,8 +233,8 @@ export interface TaskRequest {
    * /v1/blobs/{sha256} to this namespace within 24 hours, or another task must name it.
    */
   readonly inputBlob?: string;
-  /** A program that an agent runs. */
-  readonly exec?: CommandExec;
+  /** What an agent runs: a program with `command`, or a container with `image`. */
+  readonly exec?: CommandExec | ContainerExec;
   /** 8 runs first. Default 4. */
   readonly priority?: number;
   readonly resources?: Resources;
@@ -154,6 +243,11 @@ export interface TaskRequest {
    * (a, b), label not in (a, b), exists label. A worker without the label meets != and not in.
    */
   readonly constraints?: readonly string[];
+  /**
+   * Which worker with room gets it: `spread` loads all equally, `pack` fills one worker after the
+   * other, so that room for large tasks is left. Default: the setting of the server.
+   */
+  readonly placement?: 'spread' | 'pack';
   readonly retry?: RetryOptions;
   /**
    * Maximum time in the queue, from the lease to the end, between heartbeats, and in total. Absent
@@ -248,7 +342,7 @@ export interface TaskView {
   readonly id: string;
   /**
    * Name that workers register for: letters, digits and . _ : - , at most 128. Tasks with `exec`
-   * have the type command; no other task can have it.
+   * have the type command or container; no other task can have those.
    */
   readonly type: string;
   readonly state: TaskState;
@@ -261,6 +355,11 @@ export interface TaskView {
    * (a, b), label not in (a, b), exists label. A worker without the label meets != and not in.
    */
   readonly constraints: readonly string[];
+  /**
+   * Which worker with room gets it: `spread` loads all equally, `pack` fills one worker after the
+   * other, so that room for large tasks is left. Default: the setting of the server.
+   */
+  readonly placement?: 'spread' | 'pack';
   /** Attempts so far; 0 before the first. */
   readonly attempt: number;
   /**

@@ -1,5 +1,5 @@
 import { type FieldsOf, refuseUnknownFields } from '../base/known-fields.ts';
-import type { CommandExec } from './api-types.ts';
+import type { CommandExec, ContainerExec } from './api-types.ts';
 import type { Later } from './failures.ts';
 import type { TaskContext } from './task-context.ts';
 import type { SubmitOptions, TaskDefaults } from './task-options.ts';
@@ -24,6 +24,7 @@ const FIELDS: FieldsOf<AnyTask> = {
   priority: true,
   resources: true,
   constraints: true,
+  placement: true,
   retry: true,
   timeouts: true,
   tags: true,
@@ -56,7 +57,7 @@ export interface TaskBody extends TaskDefaults, Omit<SubmitOptions, 'runAt'> {
   /** Replaces an input that is too big for a request. */
   readonly inputBlob?: string;
   /** Replaces the type: what an agent runs. */
-  readonly exec?: CommandExec;
+  readonly exec?: CommandExec | ContainerExec;
   readonly runAt?: string | number;
 }
 

@@ -11,6 +11,11 @@ export interface TaskContext {
   readonly type: string;
   /** 1 for the first attempt. */
   readonly attempt: number;
+  /**
+   * The right to run this attempt: different for every attempt of every task. A worker that lost
+   * the task has an older one.
+   */
+  readonly lease: string;
   readonly tags: Readonly<Record<string, string>>;
   /**
    * The same for every attempt of the task: for systems that recognize a repeated call by a key.

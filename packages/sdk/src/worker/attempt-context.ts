@@ -93,6 +93,10 @@ export class AttemptContext implements TaskContext {
     return this.given.attempt;
   }
 
+  get lease(): string {
+    return this.given.lease;
+  }
+
   get tags(): Readonly<Record<string, string>> {
     return this.given.tags ?? NO_TAGS;
   }

@@ -29,10 +29,12 @@ export class AttemptLog {
   /** Reports without an answer, oldest first. */
   private unanswered: string[] = [];
   private dropped = 0;
-  private reports = 0;
+  private reports: number;
 
-  constructor(lease: string) {
+  /** `reports` is higher than every number that an earlier process used for the lease. */
+  constructor(lease: string, reports = 0) {
     this.lease = lease;
+    this.reports = reports;
   }
 
   get isEmpty(): boolean {

@@ -104,18 +104,7 @@ export class HeldLeases {
   take(task: PushedTask): void {
     const { lease } = task;
     if (this.held.has(lease) || this.strays.has(lease)) return;
-    const held: Held = {
-      task,
-      needs: needsOf(task),
-      receivedAt: this.options.ports.now(),
-      phase: 'waiting',
-      startedAt: 0,
-      isAborted: false,
-      signalKeys: undefined,
-      cancelTimeout: undefined,
-    };
-    this.held.set(lease, held);
-    this.active += 1;
+    const held = this.hold(task);
     if (this.isStopping) {
       this.end(held, { kind: 'refused' });
     } else if (this.options.room.fits(held.needs)) {
@@ -124,6 +113,11 @@ export class HeldLeases {
       this.waiting.add(held);
       this.watchRoom();
     }
+  }
+
+  /** Goes on with a task that an earlier process took. It runs already, whether it fits or not. */
+  adopt(task: PushedTask): void {
+    this.run(this.hold(task));
   }
 
   /** The handler of the lease has ended. */
@@ -212,6 +206,22 @@ export class HeldLeases {
     this.roomTimer?.();
     this.startedTimer?.();
     for (const held of this.held.values()) held.cancelTimeout?.();
+  }
+
+  private hold(task: PushedTask): Held {
+    const held: Held = {
+      task,
+      needs: needsOf(task),
+      receivedAt: this.options.ports.now(),
+      phase: 'waiting',
+      startedAt: 0,
+      isAborted: false,
+      signalKeys: undefined,
+      cancelTimeout: undefined,
+    };
+    this.held.set(task.lease, held);
+    this.active += 1;
+    return held;
   }
 
   private run(held: Held): void {

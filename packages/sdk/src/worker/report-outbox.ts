@@ -53,6 +53,11 @@ export class ReportOutbox {
   private readonly ready = new RenewedMap<string, Words>();
   /** Log lines by lease, from the first line to the end of the lease. */
   private readonly logs = new Map<string, AttemptLog>();
+  private readonly firstLogNumber: number;
+
+  constructor(firstLogNumber = 0) {
+    this.firstLogNumber = firstLogNumber;
+  }
 
   /** Nothing is pending, and nothing waits for an answer. */
   get isEmpty(): boolean {
@@ -78,7 +83,7 @@ export class ReportOutbox {
     if (this.openWords(lease) === undefined) return;
     let log = this.logs.get(lease);
     if (log === undefined) {
-      log = new AttemptLog(lease);
+      log = new AttemptLog(lease, this.firstLogNumber);
       this.logs.set(lease, log);
     }
     log.add(line);

@@ -18,6 +18,8 @@ export interface ReportSenderOptions {
   readonly ports: RequestPort & TimePort;
   readonly addresses: number;
   readonly backoff: Backoff;
+  /** See `AttemptLog`. */
+  readonly firstLogNumber?: number;
   /** Whether there are leases to renew. */
   readonly holdsLeases: () => boolean;
   readonly onOutcome: (report: SentReport, outcome: Outcome | 'invalid') => void;
@@ -26,6 +28,12 @@ export interface ReportSenderOptions {
   readonly onSessionUnknown: () => void;
   /** A request was answered: a stop may check again whether everything is sent. */
   readonly onSettled: () => void;
+}
+
+/** What changed of a worker's offer. */
+interface OfferChange {
+  readonly capacity?: object;
+  readonly types?: readonly object[];
 }
 
 /**
@@ -37,7 +45,7 @@ export interface ReportSenderOptions {
  * - Nothing is sent without a session that the server knew at its last answer.
  */
 export class ReportSender {
-  readonly outbox = new ReportOutbox();
+  readonly outbox: ReportOutbox;
   private readonly options: ReportSenderOptions;
   private readonly lane: RequestLane;
   /** Empty before the first welcome, and while the server does not know the session. */
@@ -47,8 +55,10 @@ export class ReportSender {
   private quietSince = 0;
   private heartbeatTimer: Cancel | undefined;
   private owesHeartbeat = false;
-  /** The worker's capacity, until the server has confirmed it. */
+  /** What the worker offers, as fields of a request, until the server has confirmed it. */
   private offer: string | undefined;
+  /** The values in `offer`. */
+  private offered: OfferChange = {};
   private isOfferInFlight = false;
   /** Set when the session is to be ended; called when that is done. */
   private onFarewell: (() => void) | undefined;
@@ -56,6 +66,7 @@ export class ReportSender {
 
   constructor(options: ReportSenderOptions) {
     this.options = options;
+    this.outbox = new ReportOutbox(options.firstLogNumber);
     const { ports, addresses, backoff } = options;
     const next = () => this.next();
     this.lane = new RequestLane({ ports, addresses, backoff, inFlightMax: IN_FLIGHT_MAX, next });
@@ -91,9 +102,10 @@ export class ReportSender {
     this.lane.gather();
   }
 
-  /** Replaces the worker's capacity; the newest value counts. */
-  offerCapacity(capacity: object): void {
-    this.offer = JSON.stringify(capacity);
+  /** Replaces the worker's capacity or its types; the newest values count. */
+  offerChange(change: OfferChange): void {
+    this.offered = { ...this.offered, ...change };
+    this.offer = JSON.stringify(this.offered).slice(1, -1);
     this.lane.pump();
   }
 
@@ -116,7 +128,7 @@ export class ReportSender {
     const { session } = this;
     const parts = [];
     if (reports.length > 0) parts.push(`"reports":[${reports.map(({ text }) => text).join(',')}]`);
-    if (offer !== undefined) parts.push(`"capacity":${offer}`);
+    if (offer !== undefined) parts.push(offer);
     this.owesHeartbeat = false;
     this.quietSince = this.options.ports.now();
     if (offer !== undefined) this.isOfferInFlight = true;
@@ -134,10 +146,15 @@ export class ReportSender {
     };
   }
 
+  private forgetOffer(): void {
+    this.offer = undefined;
+    this.offered = {};
+  }
+
   private settle({ session, reports, offer }: Sent, answer: HttpAnswer | undefined): boolean {
     const outcomes = answer?.status === 200 ? outcomesOf(answer, reports.length) : undefined;
     if (outcomes !== undefined) {
-      if (this.offer === offer) this.offer = undefined;
+      if (this.offer === offer) this.forgetOffer();
       this.outbox.answered(reports);
       reports.forEach((report, index) => {
         this.options.onOutcome(report, outcomes[index]);
@@ -165,8 +182,9 @@ export class ReportSender {
    */
   private sortOut({ reports, offer }: Sent, refusal: Refusal): void {
     const paths = refusal.details.map(({ path }) => path);
-    const isOfferBad = offer !== undefined && paths.some((path) => path.startsWith('/capacity'));
-    if (isOfferBad && this.offer === offer) this.offer = undefined;
+    const isOfferBad =
+      offer !== undefined && paths.some((path) => /^\/(?:capacity|types)/.test(path));
+    if (isOfferBad && this.offer === offer) this.forgetOffer();
     const bad = new Set(paths.map((path) => Number(/^\/reports\/(\d+)/.exec(path)?.[1] ?? -1)));
     if (reports.length === 1 && !isOfferBad) bad.add(0);
     const badReports = reports.filter((_, index) => bad.has(index));

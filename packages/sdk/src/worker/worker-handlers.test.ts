@@ -181,6 +181,21 @@ describe('room', () => {
     expect(worker.stream.body.capacity).toEqual({ slots: 2 });
   });
 
+  test('a type that is not available for now is told with its reason, until it is', () => {
+    const unavailable = new Map([['a', 'the engine is away']]);
+    const worker = WorkerUnderTest.welcomed({ unavailable });
+    expect(worker.stream.body.types).toEqual([{ type: 'a', unavailable: 'the engine is away' }]);
+
+    worker.session.changeUnavailable(new Map());
+    worker.session.changeCapacity({ slots: 2 });
+
+    expect(worker.request.body).toEqual({ types: [{ type: 'a' }] });
+    worker.request.answer({ outcomes: [] });
+    expect(worker.request.body).toMatchObject({ capacity: { slots: 2 } });
+    worker.reconnect();
+    expect(worker.stream.body.types).toEqual([{ type: 'a' }]);
+  });
+
   test('two capacities are never in flight together, and the newest is the last', () => {
     const worker = WorkerUnderTest.welcomed();
     for (const slots of [1, 2, 3]) worker.session.changeCapacity({ slots });

@@ -18,6 +18,24 @@ describe('opening', () => {
     expect(worker.stream.body).toEqual({ name: 'w', ...OFFER });
   });
 
+  test('a session of an earlier process is resumed with what is left of it', () => {
+    const tasks = [pushed('l_1'), pushed('l_2')];
+    const adopted = { sessionId: 's_9', generation: 2, tasks };
+    const worker = new WorkerUnderTest({ adopted, capacity: { slots: 1 } });
+
+    expect(worker.runs.map(({ lease }) => lease)).toEqual(['l_1', 'l_2']);
+    const { resume } = worker.stream.body;
+    expect(resume).toMatchObject({ sessionId: 's_9', running: ['l_1', 'l_2'] });
+    expect(resume.number).toBeGreaterThan(2 * 2 ** 30);
+    worker.welcome({ resumed: true, lost: ['l_2'], sessionId: 's_9' });
+    worker.session.log('l_1', 'a line');
+
+    expect(worker.aborts).toEqual([{ lease: 'l_2', reason: { type: 'lease_lost' } }]);
+    // The server ignores lines with a number that it has seen.
+    const [{ seq }] = worker.request.body.reports;
+    expect(seq).toBeGreaterThan(2 * 2 ** 30);
+  });
+
   test('what is pushed is run', () => {
     const worker = WorkerUnderTest.welcomed({}, 'l_1', 'l_2');
 

@@ -29,7 +29,21 @@ export interface WorkerSessionOptions extends Omit<WorkerSessionRequest, 'resume
   /** Number of the server's addresses. */
   readonly addresses: number;
   readonly times?: Partial<WorkerTimes>;
+  /** The session of an earlier process, and what is left of its tasks. */
+  readonly adopted?: AdoptedSession;
+  /** Why the worker takes no task of a type from the beginning, by type. */
+  readonly unavailable?: ReadonlyMap<string, string>;
 }
+
+interface AdoptedSession {
+  readonly sessionId: string;
+  /** Counts the processes that had the session; higher at each start. */
+  readonly generation: number;
+  readonly tasks: readonly PushedTask[];
+}
+
+/** Resumes and log reports of one process; those of the next have higher numbers. */
+const NUMBERS_PER_GENERATION = 2 ** 30;
 
 /** Progress of a handler. An untyped handler may pass anything: see `shown-value.ts`. */
 export interface Progress {
@@ -67,10 +81,11 @@ export class WorkerSession {
   private readonly sender: ReportSender;
   private readonly connection: StreamConnection;
   private capacity: Capacity;
+  private types: WorkerSessionRequest['types'];
   /** The last id from the server; empty before that, and after the server refused it. */
-  private sessionId = '';
+  private sessionId: string;
   /** Counts resumes, so that a late one does not undo a later one. */
-  private resumes = 0;
+  private resumes: number;
   /** A welcome arrived on the open stream. */
   private isWelcomed = false;
   private wasEverWelcomed = false;
@@ -84,6 +99,9 @@ export class WorkerSession {
     this.options = options;
     this.ports = ports;
     this.capacity = options.capacity ?? {};
+    this.types = withReasons(options.types, options.unavailable);
+    this.sessionId = options.adopted?.sessionId ?? '';
+    this.resumes = (options.adopted?.generation ?? 0) * NUMBERS_PER_GENERATION;
     const times = { ...TIMES_DEFAULT, ...options.times };
     const { addresses } = options;
     const backoff = () => new Backoff(ports, times.backoff, addresses);
@@ -91,6 +109,7 @@ export class WorkerSession {
       ports,
       addresses,
       backoff: backoff(),
+      firstLogNumber: this.resumes,
       holdsLeases: () => this.held.size > 0,
       onOutcome: ({ lease, kind, isFinal }, outcome) => {
         if (isFinal) this.answered(lease, kind as FinalKind, outcome);
@@ -128,6 +147,7 @@ export class WorkerSession {
   }
 
   start(): void {
+    for (const task of this.options.adopted?.tasks ?? []) this.held.adopt(task);
     this.connection.open();
   }
 
@@ -166,7 +186,14 @@ export class WorkerSession {
     if (this.stage !== 'working') return;
     this.capacity = capacity;
     this.held.changeCapacity(capacity);
-    this.sender.offerCapacity(capacity);
+    this.sender.offerChange({ capacity });
+  }
+
+  /** Takes no task of these types for now, for the reasons given; takes those of all others. */
+  changeUnavailable(reasons: ReadonlyMap<string, string>): void {
+    if (this.stage !== 'working') return;
+    this.types = withReasons(this.options.types, reasons);
+    this.sender.offerChange({ types: this.types });
   }
 
   /**
@@ -178,7 +205,7 @@ export class WorkerSession {
     this.stage = 'stopping';
     this.held.refuseAll();
     this.capacity = { ...this.capacity, slots: 0 };
-    if (this.wasEverWelcomed) this.sender.offerCapacity(this.capacity);
+    if (this.wasEverWelcomed) this.sender.offerChange({ capacity: this.capacity });
     this.graceTimer = this.ports.startTimer(graceMs, () => {
       this.held.letGoOfAll();
       // A handler that ends at once may still report that its task must not run again.
@@ -207,7 +234,7 @@ export class WorkerSession {
   }
 
   private openingBody(): string {
-    const { addresses: _, times: __, ...request } = this.options;
+    const { addresses: _, times: __, adopted: ___, unavailable: ____, ...request } = this.options;
     this.isWelcomed = false;
     const resume =
       this.sessionId === ''
@@ -219,7 +246,12 @@ export class WorkerSession {
               number: ++this.resumes,
             },
           };
-    return JSON.stringify({ ...request, capacity: this.capacity, ...resume });
+    return JSON.stringify({
+      ...request,
+      types: this.types,
+      capacity: this.capacity,
+      ...resume,
+    });
   }
 
   private hear(event: StreamEvent): void {
@@ -304,6 +336,15 @@ export class WorkerSession {
 }
 
 type SessionOutcome = Parameters<ConstructorParameters<typeof ReportSender>[0]['onOutcome']>[1];
+
+type OfferedTypes = WorkerSessionRequest['types'];
+
+function withReasons(types: OfferedTypes, reasons?: ReadonlyMap<string, string>): OfferedTypes {
+  return types.map((offered) => {
+    const unavailable = reasons?.get(offered.type);
+    return unavailable === undefined ? offered : { ...offered, unavailable };
+  });
+}
 
 /** A handler may divide by zero and report NaN. */
 function withinUnit(fraction: number): number {

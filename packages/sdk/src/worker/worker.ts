@@ -1,3 +1,4 @@
+import type { PushedTask } from '@sluice/protocol';
 import { LIMITS } from '@sluice/protocol/limits';
 import { type FieldsOf, refuseUnknownFields } from '../base/known-fields.ts';
 import type { Cancel } from '../base/ports.ts';
@@ -76,6 +77,33 @@ export interface WorkOptions {
   readonly onAttempt?: (event: AttemptEvent) => void;
   /** Write one line per failed attempt to the console. Default true. */
   readonly logFailures?: boolean;
+  /** Types that the worker takes no task of for now, and why: `explain` shows it. */
+  readonly unavailable?: Readonly<Record<string, string>>;
+  /**
+   * For a worker whose tasks outlive its process, such as an agent: the session of the process
+   * before, and what is left of its tasks. Their handlers are called again at once.
+   */
+  readonly adopted?: AdoptedWork;
+  /** Called with the id of the session, which is secret: it is all that `adopted` needs. */
+  readonly onSession?: (sessionId: string) => void;
+}
+
+/** What a process leaves to the next one. */
+interface AdoptedWork {
+  readonly sessionId: string;
+  /** Counts the processes that had the session; higher at each start. */
+  readonly generation: number;
+  readonly tasks: readonly AdoptedTask[];
+}
+
+/** A task that an earlier process took. Its input is not passed on. */
+interface AdoptedTask {
+  readonly id: string;
+  readonly type: string;
+  readonly attempt: number;
+  readonly lease: string;
+  readonly resources: Resources;
+  readonly exec?: unknown;
 }
 
 const WORK_FIELDS: FieldsOf<WorkOptions> = {
@@ -91,6 +119,9 @@ const WORK_FIELDS: FieldsOf<WorkOptions> = {
   onNotice: true,
   onAttempt: true,
   logFailures: true,
+  unavailable: true,
+  adopted: true,
+  onSession: true,
 };
 
 /** Throws a `TypeError` that names a misspelled option. */
@@ -164,9 +195,19 @@ export class Worker {
     await this.stopped;
   }
 
+  /** Replaces the resources of the worker. What runs already goes on, whether it fits or not. */
+  changeResources(resources: Omit<Resources, 'slots'>): void {
+    this.session.changeCapacity({ ...resources, slots: this.setup.slots ?? LIMITS.slotsDefault });
+  }
+
+  /** Takes no task of these types for now, and says why; takes those of all others. */
+  changeUnavailable(reasons: Readonly<Record<string, string>>): void {
+    this.session.changeUnavailable(new Map(Object.entries(reasons)));
+  }
+
   private makeSession(tasks: readonly AnyTask[]): WorkerSession {
     const { platform, transport, addresses, version, labels, leaseMs } = this.setup;
-    const { slots, resources, concurrency = {} } = this.setup;
+    const { slots, resources, concurrency = {}, unavailable = {}, adopted } = this.setup;
     const runs = new HandlerRuns(tasks, {
       reports: {
         finish: (lease, ending) => this.session.finish(lease, ending),
@@ -192,6 +233,10 @@ export class Worker {
         }),
         capacity: { ...resources, slots: slots ?? LIMITS.slotsDefault },
         addresses: addresses.length,
+        unavailable: new Map(Object.entries(unavailable)),
+        ...(adopted === undefined
+          ? {}
+          : { adopted: { ...adopted, tasks: adopted.tasks.map(pushed) } }),
         ...(version === undefined ? {} : { version }),
         ...(labels === undefined ? {} : { labels }),
         ...(leaseMs === undefined ? {} : { leaseMs }),
@@ -224,6 +269,7 @@ export class Worker {
       case 'welcomed': {
         const { address, resumed } = notice;
         this.notice({ type: 'connected', address: addresses[address], resumed });
+        this.setup.onSession?.(notice.sessionId);
         this.starting?.resolve();
         // Without an answer there is nothing to report.
         this.compareDefinitions().catch(() => undefined);
@@ -268,6 +314,10 @@ export class Worker {
     this.starting?.reject(refusal);
     this.resolveStopped();
   }
+}
+
+function pushed(task: AdoptedTask): PushedTask {
+  return { ...task, input: null };
 }
 
 function checkTasks(tasks: readonly AnyTask[]): void {

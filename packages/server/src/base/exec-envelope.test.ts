@@ -54,6 +54,14 @@ test('nothing that is shown has a secret', () => {
   }
 });
 
+test('credentials of a registry are not shown, also without variables', () => {
+  const exec = { image: 'a', registryAuth: { username: 'ada', password: 'hidden' } };
+
+  expect(hideSecrets({ exec })).toEqual({
+    exec: { image: 'a', registryAuth: { secret: '***' } },
+  });
+});
+
 test.each([null, 1, 'text', [], {}, { exec: null }, { exec: 'a' }, { exec: { env: null } }])(
   'hiding secrets leaves %j as it is',
   (value) => {

@@ -81,13 +81,27 @@ export function hideSecretsIn(text: string): string {
 
 const HIDDEN = { secret: '***' };
 
+interface WithSecrets {
+  readonly env?: Readonly<Record<string, unknown>> | null;
+  readonly registryAuth?: unknown;
+}
+
 function withoutSecrets(exec: unknown): unknown {
-  const { env } = exec as { readonly env?: Readonly<Record<string, unknown>> };
-  if (env === undefined || env === null) return exec;
+  const { env, registryAuth } = exec as WithSecrets;
+  const hasEnv = env !== undefined && env !== null;
+  if (!hasEnv && registryAuth === undefined) return exec;
+  return {
+    ...(exec as object),
+    ...(hasEnv ? { env: shownVariables(env) } : {}),
+    ...(registryAuth === undefined ? {} : { registryAuth: HIDDEN }),
+  };
+}
+
+function shownVariables(env: Readonly<Record<string, unknown>>): object {
   const shown = Object.entries(env).map(([name, value]) => {
     return [name, typeof value === 'string' ? value : HIDDEN];
   });
-  return { ...(exec as object), env: Object.fromEntries(shown) };
+  return Object.fromEntries(shown);
 }
 
 const BLOB = /"(?:blob|inputBlob)":"([0-9a-f]{64})"/g;

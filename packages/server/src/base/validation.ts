@@ -1,5 +1,6 @@
 import {
   type ErrorDetail,
+  meantForm,
   nameProblem,
   patternProblem,
   SluiceError,
@@ -40,12 +41,29 @@ export class Checker<T extends TSchema> {
     for (const error of errors) {
       if (error.keyword === 'anyOf') unions.set(error.instancePath, error);
     }
+    const meant = this.meantForms(unions.values(), value);
+    const isMeant = ({ instancePath: at }: SchemaError) =>
+      [...meant.keys()].some((union) => at === union || at.startsWith(`${union}/`));
     const others = errors.filter(({ instancePath }) => !unions.has(instancePath));
-    const details = [...unions.values(), ...others].flatMap((error) => {
-      return explain(error, { path, schema: this.schema, value });
-    });
+    const details = [...unions.values(), ...others]
+      .filter((error) => !isMeant(error))
+      .flatMap((error) => explain(error, { path, schema: this.schema, value }));
+    for (const [at, form] of meant) {
+      details.push(...new Checker(form).problems(valueAt(value, at), path + at));
+    }
     // A refused value has at least one problem, whatever the library reports.
     return details.length > 0 ? details : [{ path, problem: 'is not valid' }];
+  }
+
+  /** The forms of objects whose fields say which form they were meant to have, by path. */
+  private meantForms(unions: Iterable<SchemaError>, value: unknown): Map<string, TSchema> {
+    const meant = new Map<string, TSchema>();
+    for (const { schemaPath, instancePath } of unions) {
+      const union = partOf(this.schema, schemaPath) as { readonly anyOf?: readonly TSchema[] };
+      const form = meantForm(union, valueAt(value, instancePath));
+      if (form !== undefined) meant.set(instancePath, form);
+    }
+    return meant;
   }
 
   /** Returns the typed value, or throws `invalid_request` with every problem. */

@@ -4,14 +4,13 @@ import {
   type ReadonlyState,
   type ScheduleChange,
   type Slot,
-  shownSettings,
 } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { type ErrorDetail, mergePatch, ScheduleBatch, SluiceError } from '@sluice/protocol';
 import { PayloadScratch } from '../base/payload-scratch.ts';
-import { UTF8 } from '../base/utf8.ts';
 import { Checker, invalid } from '../base/validation.ts';
 import { findSchedule, scheduleNotFound } from './find-schedule.ts';
+import { writtenSchedule } from './schedule-exec.ts';
 import type { ScheduleOperations } from './schedule-operations.ts';
 import { changeRefusal } from './schedule-refusals.ts';
 import { parseSchedule } from './schedule-request.ts';
@@ -142,7 +141,7 @@ function prepare(state: ReadonlyState, namespace: string, item: Item, place: num
   if (op === 'delete') return { made: { name: id }, input: null };
   const slot = findSchedule(state, namespace, id);
   if (op === 'patch' && slot === NO_SLOT) return { id, error: errorOf(scheduleNotFound(id)) };
-  const request = op === 'put' ? fields : mergePatch(shownSettings(state, slot, UTF8), fields);
+  const request = op === 'put' ? fields : mergePatch(writtenSchedule(state, slot), fields);
   const problems: ErrorDetail[] = [];
   const schedule = parseSchedule(request, `/${place}`, problems);
   if (schedule === undefined) {

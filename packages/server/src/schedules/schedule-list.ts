@@ -5,12 +5,12 @@ import {
   type Slot,
   scheduleStateOf,
   settingsOf,
-  viewSchedule,
 } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { LIMITS, type ScheduleListQuery, type ScheduleView, scheduleTime } from '@sluice/protocol';
 import { badCursor, cursorText, pageJson } from '../answers/pages.ts';
 import { UTF8 } from '../base/utf8.ts';
+import { scheduleView } from './schedule-exec.ts';
 
 /** Schedules, and bytes of them, that one turn looks at. */
 const PER_TURN = 1000;
@@ -82,7 +82,7 @@ function look(
     if (!matchesColumns(state, slot, filter)) continue;
     bytes += table.definitionLength[slot];
     if (!matchesSettings(settingsOf(state, slot, UTF8), filter)) continue;
-    found.push(viewSchedule(state, slot, UTF8) as ScheduleView);
+    found.push(scheduleView(state, slot));
   }
   return { found, place: at, isOver: at >= table.used };
 }

@@ -12,10 +12,8 @@ import {
   type ScheduleOutcome,
   type StartBackfill,
   settingsOf,
-  shownSettings,
   type TriggerSchedule,
   timesOf,
-  viewSchedule,
 } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import {
@@ -35,6 +33,7 @@ import { UTF8 } from '../base/utf8.ts';
 import { invalid } from '../base/validation.ts';
 import type { Admission } from '../limits/admission.ts';
 import { findSchedule, foundSchedule, scheduleNotFound } from './find-schedule.ts';
+import { scheduleView, writtenSchedule } from './schedule-exec.ts';
 import { changeRefusal, fireRefusal } from './schedule-refusals.ts';
 import { type ParsedSchedule, parseSchedule } from './schedule-request.ts';
 import { TIME_PORTS } from './time-ports.ts';
@@ -103,7 +102,7 @@ export class ScheduleOperations {
       if (times.length === 0 && !isPermanent) throw changeRefusal('never_fires', id, state);
       const nextFires = times.map(timeText);
       if (slot === NO_SLOT) return { id, change: 'created', dryRun: true, nextFires };
-      const before = parseSchedule(shownSettings(state, slot, UTF8), '', []);
+      const before = parseSchedule(writtenSchedule(state, slot), '', []);
       const isSame = JSON.stringify(before) === JSON.stringify({ settings, input, paused });
       return { id, change: isSame ? 'unchanged' : 'replaced', dryRun: true, nextFires };
     });
@@ -121,7 +120,7 @@ export class ScheduleOperations {
         ([{ rejection, slot }], state) => {
           if (rejection === 'schedule_changed' && tries < PATCH_TRIES) return undefined;
           if (rejection !== undefined) throw changeRefusal(rejection, id, state);
-          return viewSchedule(state, slot, UTF8) as ScheduleView;
+          return scheduleView(state, slot);
         },
       );
       if (view !== undefined) return view;
@@ -131,7 +130,7 @@ export class ScheduleOperations {
   private patched(namespace: string, id: string, patch: unknown) {
     return this.parts.engine.read((state) => {
       const slot = foundSchedule(state, namespace, id);
-      const merged = mergePatch(shownSettings(state, slot, UTF8), patch);
+      const merged = mergePatch(writtenSchedule(state, slot), patch);
       return { merged, revision: state.schedules.table.revision[slot] };
     });
   }
@@ -181,7 +180,7 @@ export class ScheduleOperations {
       { type, namespace, names: [id], paused, by },
       ({ outcomes: [{ rejection, slot }] }, state) => {
         if (rejection !== undefined) throw scheduleNotFound(id);
-        return viewSchedule(state, slot, UTF8) as ScheduleView;
+        return scheduleView(state, slot);
       },
     );
   }

@@ -10,9 +10,11 @@ import {
   ScheduleRequest,
   scheduleProblems,
   scheduleSettings,
+  setExecType,
 } from '@sluice/protocol';
 import { CORE_RULES } from '../base/core-rules.ts';
 import { Checker } from '../base/validation.ts';
+import { fileProblems, withExecInside } from './schedule-exec.ts';
 
 export type ParsedSchedule = Parsed<ScheduleSettings>;
 
@@ -35,15 +37,17 @@ export function parseSchedule(
   problems: ErrorDetail[],
 ): ParsedSchedule | undefined {
   const before = problems.length;
+  setExecType((value as { readonly task?: unknown } | null)?.task);
   checkSpec(value, path, problems);
   // Its kind is known by now, and a message about all kinds would not help.
   const others = problems.length > before ? withSpec(value) : value;
   if (!request.accepts(others)) problems.push(...request.problems(others, path));
   if (problems.length > before) return undefined;
   const schedule = value as ScheduleRequest;
-  const found = scheduleProblems(schedule, RULES);
+  const found = [...scheduleProblems(schedule, RULES), ...fileProblems(schedule)];
   problems.push(...found.map((each) => ({ ...each, path: path + each.path })));
-  return problems.length > before ? undefined : scheduleSettings<ScheduleSettings>(schedule);
+  if (problems.length > before) return undefined;
+  return scheduleSettings<ScheduleSettings>(withExecInside(schedule));
 }
 
 function checkSpec(value: unknown, path: string, problems: ErrorDetail[]): void {

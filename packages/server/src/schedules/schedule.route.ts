@@ -1,4 +1,4 @@
-import { explainSchedule, nextTimes, viewSchedule } from '@sluice/core';
+import { explainSchedule, nextTimes } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import {
   BackfillRequest,
@@ -17,7 +17,6 @@ import {
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { authorOf } from '../access/caller.ts';
 import { timeText } from '../base/time-text.ts';
-import { UTF8 } from '../base/utf8.ts';
 import { Checker, invalid } from '../base/validation.ts';
 import { parseQuery, tagsInQuery } from '../http/query.ts';
 import { routeOptions } from '../http/route-options.ts';
@@ -28,6 +27,7 @@ import type { TaskArchive } from '../tasks/task-archive.ts';
 import { foundSchedule } from './find-schedule.ts';
 import { changeSchedules } from './schedule-batch.ts';
 import { countTimes } from './schedule-calendar.ts';
+import { scheduleView } from './schedule-exec.ts';
 import { listFires } from './schedule-fires.ts';
 import { listSchedules } from './schedule-list.ts';
 import { ScheduleOperations } from './schedule-operations.ts';
@@ -91,7 +91,7 @@ function readRoutes(app: FastifyInstance, { engine, admission }: Parts): void {
       const id = idOf(request);
       admission.read();
       return engine.read((state) =>
-        viewSchedule(state, foundSchedule(state, request.caller.namespace, id), UTF8),
+        scheduleView(state, foundSchedule(state, request.caller.namespace, id)),
       );
     },
   });

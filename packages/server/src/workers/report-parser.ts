@@ -4,6 +4,7 @@ import {
   checkResources,
   type ErrorDetail,
   LIMITS,
+  OfferedTypes,
   REPORT_SCHEMAS,
   type ReportRequest,
   timeProblems,
@@ -11,6 +12,7 @@ import {
 import { CORE_RULES } from '../base/core-rules.ts';
 import { PayloadScratch } from '../base/payload-scratch.ts';
 import { Checker, invalid } from '../base/validation.ts';
+import { repeatedTypes } from './session-parser.ts';
 
 const NOT_VALID = 'the reports are not valid';
 
@@ -31,6 +33,7 @@ export class ReportParser {
     refused: new Checker(REPORT_SCHEMAS.refused),
   };
   private readonly capacity = new Checker(Capacity);
+  private readonly types = new Checker(OfferedTypes);
   private readonly scratch = new PayloadScratch();
   private readonly random: () => number;
 
@@ -42,6 +45,7 @@ export class ReportParser {
     const parts = partsOf(body);
     const reports = this.checkAll(reportList(parts));
     const capacity = this.checkCapacity(parts.capacity);
+    const types = this.checkTypes(parts.types);
     this.scratch.begin((index) => {
       return `/reports/${index}/${reports[index].kind === 'failed' ? 'error' : 'output'}`;
     });
@@ -56,6 +60,7 @@ export class ReportParser {
       session,
       reports: reports.map(toReport),
       ...(capacity === undefined ? {} : { capacity }),
+      ...(types === undefined ? {} : { types }),
       seed: Math.floor(this.random() * 2 ** 32),
       payloads: this.scratch.bytes,
       payloadEnds: this.scratch.ends,
@@ -69,6 +74,15 @@ export class ReportParser {
     else checkResources(value, '/capacity', problems, CORE_RULES);
     if (problems.length > 0) throw invalid(NOT_VALID, problems);
     return { slots: LIMITS.slotsDefault, ...(value as Capacity) };
+  }
+
+  private checkTypes(value: unknown): ReportAttempts['types'] {
+    if (value === undefined) return undefined;
+    const problems = this.types.accepts(value)
+      ? repeatedTypes(value)
+      : this.types.problems(value, '/types');
+    if (problems.length > 0) throw invalid(NOT_VALID, problems);
+    return value as ReportAttempts['types'];
   }
 
   private checkerOf(kind: unknown) {
@@ -94,6 +108,7 @@ export class ReportParser {
 interface Parts {
   readonly reports?: unknown;
   readonly capacity?: unknown;
+  readonly types?: unknown;
 }
 
 /** An empty body, `{}` and an empty list are heartbeats. */
@@ -102,7 +117,7 @@ function partsOf(body: unknown): Parts {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw invalid(NOT_VALID, [{ path: '', problem: 'must be an object with "reports"' }]);
   }
-  const { reports: _, capacity: __, ...others } = body as Parts;
+  const { reports: _, capacity: __, types: ___, ...others } = body as Parts;
   const unknown = Object.keys(others);
   if (unknown.length > 0) {
     const details = unknown.map((name) => ({ path: `/${name}`, problem: 'is not a known field' }));

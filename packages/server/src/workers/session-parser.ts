@@ -18,12 +18,7 @@ export class SessionParser {
 
 function attachCommand(body: WorkerSessionRequest): Omit<Attach, 'namespace' | 'newSession'> {
   const { types, capacity = {}, labels = {}, resume } = body;
-  const problems: ErrorDetail[] = [];
-  const names = types.map(({ type }) => type);
-  const twice = names.findIndex((type, index) => names.indexOf(type) !== index);
-  if (twice >= 0) {
-    problems.push({ path: `/types/${twice}/type`, problem: `'${names[twice]}' is listed twice` });
-  }
+  const problems = repeatedTypes(types);
   checkResources(capacity, '/capacity', problems, CORE_RULES);
   checkLabels(labels, '/labels', problems);
   if (problems.length > 0) throw invalid(NOT_VALID, problems);
@@ -38,6 +33,14 @@ function attachCommand(body: WorkerSessionRequest): Omit<Attach, 'namespace' | '
     leaseMs: body.leaseMs ?? LIMITS.leaseMsDefault,
     ...(resume === undefined ? {} : { resume: resumed(resume) }),
   };
+}
+
+/** A type that is listed twice. */
+export function repeatedTypes(types: WorkerSessionRequest['types']): ErrorDetail[] {
+  const names = types.map(({ type }) => type);
+  const twice = names.findIndex((type, index) => names.indexOf(type) !== index);
+  if (twice < 0) return [];
+  return [{ path: `/types/${twice}/type`, problem: `'${names[twice]}' is listed twice` }];
 }
 
 type Resume = NonNullable<WorkerSessionRequest['resume']>;

@@ -71,8 +71,78 @@ function subWorkflow({ tasks }: { readonly tasks: readonly object[] }): ModelDef
   return { tasks: [{ taskReferenceName: reference, type: 'SUB_WORKFLOW', subWorkflowParam }] };
 }
 
+/** Its first step sees what its second one changes: a restart must bring the first value back. */
+const COUNTED: ModelDefinition = {
+  variables: { n: 'before' },
+  tasks: [
+    { taskReferenceName: 'sees', name: 'a', inputParameters: { seen: '${workflow.variables.n}' } },
+    { taskReferenceName: 'sets', type: 'SET_VARIABLE', inputParameters: { n: 'after' } },
+    { taskReferenceName: 'then', name: 'a', inputParameters: { seen: '${workflow.variables.n}' } },
+  ],
+};
+
+/** Each step needs a value of the one before, which is in a blob. */
+const IN_BLOBS: ModelDefinition = {
+  tasks: [
+    { taskReferenceName: 'one', name: 'a' },
+    { taskReferenceName: 'two', name: 'a', inputParameters: { a: '${one.output.k}' } },
+    { taskReferenceName: 'three', name: 'a', inputParameters: { a: '${two.output.list[0].q}' } },
+  ],
+  outputParameters: { last: '${three.output.k}' },
+};
+
+/** Branches in iterations: when the first step begins again, all of them are given back. */
+const IN_FRAMES: ModelDefinition = {
+  tasks: [
+    { taskReferenceName: 's1', name: 'a' },
+    {
+      taskReferenceName: 'loop',
+      type: 'DO_WHILE',
+      inputParameters: {},
+      items: [1, 2],
+      loopOver: [
+        {
+          taskReferenceName: 'dynamic',
+          type: 'FORK_JOIN_DYNAMIC',
+          inputParameters: { forkTaskInputs: [1, 2], forkTaskName: 'a' },
+        },
+        { taskReferenceName: 'join', type: 'JOIN' },
+      ],
+    },
+  ],
+};
+
+/** A definition that is made for one kind of mistake, and an input for it. */
+export function drawStory(random: RandomStream, n: number) {
+  const draw = random.pick([drawNested, drawCounted, drawInBlobs, drawInFrames]);
+  return draw(random, n);
+}
+
+function drawCounted(random: RandomStream, n: number) {
+  const definition = { ...COUNTED, tasks: withTasks(random, COUNTED.tasks) };
+  return { definition, input: quick(drawRunInput(random, definition, n), false) };
+}
+
+function drawInBlobs(random: RandomStream, n: number) {
+  const definition = { ...IN_BLOBS, tasks: withTasks(random, IN_BLOBS.tasks) };
+  return { definition, input: quick(drawRunInput(random, definition, n), true) };
+}
+
+function drawInFrames(random: RandomStream, n: number) {
+  const definition = { tasks: withTasks(random, IN_FRAMES.tasks) };
+  return { definition, input: quick(drawRunInput(random, definition, n), false) };
+}
+
+/** Tasks that are soon over and succeed. */
+function quick(input: RunInput, inBlob: boolean): RunInput {
+  const todo = Object.entries(input.todo).map(([reference, each]) => {
+    return [reference, { ...each, runMs: 20, end: 'succeeded', inBlob }];
+  });
+  return { ...input, todo: Object.fromEntries(todo) as Todo };
+}
+
 /** A definition with runs below, and an input with which the lowest one mostly fails. */
-export function drawNested(random: RandomStream, n: number) {
+function drawNested(random: RandomStream, n: number) {
   const definition = { tasks: withTasks(random, NESTED.tasks) };
   const input = drawRunInput(random, definition, n);
   const end = random.chance(0.8) ? 'failed for good' : 'succeeded';

@@ -10,8 +10,8 @@ import { drawTaskOperation } from './draw-operation.ts';
 import {
   BRANCH,
   drawDefinition,
-  drawNested,
   drawRunInput,
+  drawStory,
   OTHER,
   OTHER_WORKFLOW,
 } from './draw-workflow.ts';
@@ -26,6 +26,9 @@ const REPEAT_RATE = 0.1;
 
 /** Share of starts of which a run is cancelled at once. */
 const HASTY_RATE = 0.1;
+
+/** Share of starts of which a run is paused soon. */
+const PAUSE_RATE = 0.15;
 
 /** Share of answers after which the client operates on the run that they show. */
 const PROMPT_RATE = 0.5;
@@ -185,7 +188,7 @@ export class RunClient {
     const dedupeKey = choice < 0.7 ? `own-${n}` : shared;
     const window = random.chance(0.3) ? { dedupeWindowMs: random.pick([1000, 20_000]) } : {};
     const isInline = random.chance(0.2);
-    const own = isInline && random.chance(0.5) ? drawNested(random, n) : undefined;
+    const own = isInline && random.chance(0.5) ? drawStory(random, n) : undefined;
     const inline = own?.definition ?? (isInline ? this.draw() : definition);
     return {
       workflow: name,
@@ -213,9 +216,8 @@ export class RunClient {
   }
 
   /** Pauses a run, and resumes it some time later. */
-  private pause(): void {
+  private pause(id = this.pick()): void {
     const { random } = this;
-    const id = this.pick();
     this.ask({ method: 'POST', path: `/v1/runs/${id}/pause`, body: '' });
     this.process.after(random.logarithmic(10, 20_000), () => {
       this.ask({ method: 'POST', path: `/v1/runs/${id}/resume`, body: '' });
@@ -227,6 +229,8 @@ export class RunClient {
     const { random } = this;
     const operation = random.pick(['complete', 'complete', 'fail', 'skip']);
     const isAhead = operation === 'skip' && random.chance(0.7);
+    // Ending a step that failed lets its run go on, too.
+    if (!this.revives && !isAhead && seen === undefined) return;
     const isUnknown = isAhead || this.steps.length === 0;
     const { id, reference } = seen ?? (isUnknown ? this.ahead() : random.pick(this.steps));
     const body = JSON.stringify(randomOutput(new SeededRandom(random.integer(0, 2 ** 31))));
@@ -312,6 +316,10 @@ export class RunClient {
       if (!this.isStopped) this.get(items[0].id);
     });
     if (this.random.chance(HASTY_RATE)) this.cancel(this.random.pick(items).id);
+    if (this.random.chance(PAUSE_RATE)) {
+      const { id } = this.random.pick(items);
+      this.process.after(this.random.logarithmic(50, 5000), () => this.pause(id));
+    }
     if (!this.random.chance(REPEAT_RATE)) return;
     this.process.after(this.random.logarithmic(500, 60_000), () => {
       if (!this.isStopped) this.ask({ ...request });

@@ -12,6 +12,9 @@ const TWICE_RATE = 0.15;
 /** Share of conditions that let a loop go on. */
 const GO_ON_RATE = 0.6;
 
+/** Share of blobs that are read slowly. */
+const SLOW_BLOB_RATE = 0.3;
+
 /** Stands in for the thread that evaluates scripts: any value may come, at any time. */
 export class SimScripts {
   private readonly engine: Engine;
@@ -43,7 +46,9 @@ export class SimScripts {
     const { run, step, evaluation } = asked;
     if (language === 'extract') {
       const result = { run, step, evaluation, values: lookInto(input) };
-      this.process.after(random.logarithmic(1, 500), () => this.report(result));
+      // So slow at times that a pause or a kill comes first.
+      const slowest = random.chance(SLOW_BLOB_RATE) ? 20_000 : 500;
+      this.process.after(random.logarithmic(1, slowest), () => this.report(result));
       return;
     }
     const isCondition = source === 'true';

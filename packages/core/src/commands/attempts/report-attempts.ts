@@ -27,8 +27,8 @@ import {
   RUNNING,
 } from '../../task/task-state.ts';
 import type { Offer } from '../../workers/room.ts';
-import type { Session } from '../../workers/roster.ts';
-import { changeOffer } from '../sessions/attach-session.ts';
+import type { OfferedType, Session } from '../../workers/roster.ts';
+import { changeOffer, changeTypes } from '../sessions/attach-session.ts';
 
 export type ReportKind =
   | 'started'
@@ -77,6 +77,8 @@ export interface ReportAttempts {
   readonly reports: readonly Report[];
   /** Replaces the whole offer of the session. */
   readonly capacity?: Offer;
+  /** Replaces the types that the session takes. */
+  readonly types?: readonly OfferedType[];
   /** Random 32 bits, from which jitter is drawn. */
   readonly seed: number;
   /** The outputs and errors as JSON text, one after the other, as in `SubmitTasks`. */
@@ -122,8 +124,9 @@ export function decideReportAttempts(
   return { found: session !== undefined || holdsAny(decision, holder), outcomes };
 }
 
-function hear(decision: Decision, session: Session, { capacity }: ReportAttempts): void {
+function hear(decision: Decision, session: Session, { capacity, types }: ReportAttempts): void {
   session.heardAt = decision.now;
+  if (types !== undefined) changeTypes(decision, session, types);
   if (capacity !== undefined) changeOffer(decision, session, capacity);
 }
 

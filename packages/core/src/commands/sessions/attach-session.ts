@@ -120,12 +120,25 @@ export function decideAttachSession(
   };
 }
 
-/**
- * Replaces the whole offer. Drops the session's reservation and refusals, because both may change
- * with the new offer.
- */
+/** Replaces the whole offer. */
 export function changeOffer(decision: Decision, session: Session, offer: Offer): void {
   session.room.offer(offer);
+  lookAgain(decision, session);
+}
+
+/** Replaces the types that the session takes; what it holds of others stays with it. */
+export function changeTypes(
+  decision: Decision,
+  session: Session,
+  types: readonly OfferedType[],
+): void {
+  decision.roster.setTypes(session, types);
+  countUse(decision, session);
+  lookAgain(decision, session);
+}
+
+/** The reservation and the refusals of a session may change with what it offers. */
+function lookAgain(decision: Decision, session: Session): void {
   session.refused.clear();
   decision.roster.unreserve(session);
   decision.pending.add(session);

@@ -147,7 +147,7 @@ export class ModelFollower {
       return;
     }
     const { namespace, capacity, labels, leaseMs, resume } = command;
-    const types = command.types.map((each) => ({ ...each, type: keyOf(namespace, each.type) }));
+    const types = this.typesIn(namespace, command.types);
     const resumeNumber = resume?.number;
     const offer = { types, capacity, labels, leaseMs, resumeNumber, heardAt: at };
     const { running = [] } = resume ?? {};
@@ -163,6 +163,10 @@ export class ModelFollower {
     }
   }
 
+  private typesIn(namespace: string, types: AttachSession['types']): AttachSession['types'] {
+    return types.map((each) => ({ ...each, type: keyOf(namespace, each.type) }));
+  }
+
   private whyRefused(command: AttachSession, known: ModelSession | undefined): string | undefined {
     if (known === undefined) return this.model.whyFull(command.namespace);
     if (known.namespace !== command.namespace) return 'session_not_found';
@@ -171,7 +175,7 @@ export class ModelFollower {
   }
 
   private report({ command, reply, at }: CarriedOf<ReportAttempts>): void {
-    const { session: id, capacity, payloads, payloadEnds } = command;
+    const { session: id, capacity, types, payloads, payloadEnds } = command;
     const reports = command.reports.map((report, place): TestReport => {
       return { ...report, payload: payloadAt(payloads, payloadEnds, place) };
     });
@@ -181,7 +185,10 @@ export class ModelFollower {
       agree('the answer to reports', reply, stale);
       return;
     }
-    const more = capacity === undefined ? {} : { capacity };
+    const more = {
+      ...(capacity === undefined ? {} : { capacity }),
+      ...(types === undefined ? {} : { types: this.typesIn(command.namespace, types) }),
+    };
     agree('the answer to reports', reply, this.model.report(id, { reports, ...more }, at));
   }
 

@@ -7,6 +7,7 @@ import type { AttachSessionReply } from '../../commands/sessions/attach-session.
 import type { Outputs } from '../../decision/outputs.ts';
 import { pushCost, signalCost } from '../../matching/matching.ts';
 import type { ReadonlyState } from '../../state/state.ts';
+import type { OfferedType } from '../../workers/roster.ts';
 import type { ModelWorker } from '../model/model-room.ts';
 import { heldBy } from '../state-problems.ts';
 
@@ -28,10 +29,7 @@ export class KnownSessions {
     if (command.type === 'attach_session') {
       const { session: id, connection, rejection } = reply as AttachSessionReply;
       const { namespace, capacity, labels } = command;
-      const types = command.types.map((each) => ({
-        ...each,
-        type: queueKey(namespace, each.type),
-      }));
+      const types = typesIn(namespace, command.types);
       this.connections.set(id, connection);
       const draining = this.sessions.get(id)?.draining ?? false;
       const known = { id, types, capacity, labels, connected: true, draining, unsentBytes: 0 };
@@ -53,6 +51,10 @@ export class KnownSessions {
     if (command.type !== 'report_attempts') return;
     if (command.capacity !== undefined) {
       Object.assign(session, { capacity: command.capacity, refused: new Map() });
+    }
+    if (command.types !== undefined) {
+      const types = typesIn(command.namespace, command.types);
+      Object.assign(session, { types, refused: new Map() });
     }
     command.reports.forEach(({ kind, lease }, place) => {
       if (kind !== 'refused' || (reply as ReportAttemptsReply).outcomes[place] !== 'ok') return;
@@ -86,6 +88,10 @@ export class KnownSessions {
       if (!this.sessions.has(id)) this.sessions.set(id, absent(id));
     }
   }
+}
+
+function typesIn(namespace: string, types: readonly OfferedType[]): ModelWorker['types'] {
+  return types.map((each) => ({ ...each, type: queueKey(namespace, each.type) }));
 }
 
 /** A worker about which only its leases are known. */

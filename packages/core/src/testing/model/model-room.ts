@@ -1,10 +1,11 @@
 import type { SessionId } from '../../base/ids.ts';
 import type { Resources } from '../../task/resources.ts';
+import type { OfferedType } from '../../workers/roster.ts';
 
 /** What a worker offered, and its current condition. */
 export interface ModelWorker {
   readonly id: SessionId;
-  types: readonly { readonly type: string; readonly concurrency?: number }[];
+  types: readonly OfferedType[];
   capacity: Resources & { readonly slots: number };
   labels: ReadonlyMap<string, string>;
   connected: boolean;
@@ -73,7 +74,7 @@ export class ModelRoom {
 
   hasTypeLeft({ type }: ModelNeed): boolean {
     const found = this.worker.types.find((each) => each.type === type);
-    if (found === undefined) return false;
+    if (found === undefined || found.unavailable !== undefined) return false;
     return (this.running.get(type) ?? 0) < (found.concurrency ?? Number.POSITIVE_INFINITY);
   }
 }

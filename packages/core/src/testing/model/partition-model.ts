@@ -222,14 +222,17 @@ export class PartitionModel extends ModelSessions implements ModelScene {
 
   report(
     id: SessionId,
-    { reports, capacity }: { reports: readonly TestReport[]; capacity?: ModelOffer['capacity'] },
+    {
+      reports,
+      ...offer
+    }: { reports: readonly TestReport[] } & Partial<Pick<ModelOffer, 'capacity' | 'types'>>,
     now: number,
   ) {
     this.forgetOldest();
     const session = this.sessions.find((each) => each.id === id);
     if (session !== undefined) session.heardAt = now;
-    if (session !== undefined && capacity !== undefined) {
-      Object.assign(session, { capacity, refused: new Map() });
+    if (session !== undefined && Object.keys(offer).length > 0) {
+      Object.assign(session, { ...offer, refused: new Map() });
       this.newOffer = id;
     }
     const found = session !== undefined || this.heldBy(id).length > 0;

@@ -242,7 +242,9 @@ export class RunModel {
       }
       return { changed: false, over: true };
     }
-    if (step.type === 'DO_WHILE' && entered.state === 'running' && !entered.isEvaluating) {
+    // A loop that only waits to be ended from outside has no iteration.
+    const isIn = entered.state === 'running' && entered.iteration !== undefined;
+    if (step.type === 'DO_WHILE' && isIn && !entered.isEvaluating) {
       return this.walkLoop(step, entered, suffix);
     }
     return { changed: false, over: entered.state !== 'running' };

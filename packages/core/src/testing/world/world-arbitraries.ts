@@ -88,16 +88,25 @@ export const capacities: fc.Arbitrary<Offer> = fc.record({
   custom: fc.constantFrom({}, { licence: 0.2 }),
 });
 
-export const offers: fc.Arbitrary<ModelOffer> = fc.record({
-  types: fc
-    .subarray(TYPES, { minLength: 1 })
-    .chain((types) =>
-      fc.tuple(
-        ...types.map((type) =>
-          fc.constantFrom({ type }, { type }, { type, concurrency: 1 }, { type, concurrency: 2 }),
+export const offeredTypes: fc.Arbitrary<ModelOffer['types']> = fc
+  .subarray(TYPES, { minLength: 1 })
+  .chain((types) =>
+    fc.tuple(
+      ...types.map((type) =>
+        fc.constantFrom<ModelOffer['types'][number]>(
+          { type },
+          { type },
+          { type },
+          { type, concurrency: 1 },
+          { type, concurrency: 2 },
+          { type, unavailable: 'for now' },
         ),
       ),
     ),
+  );
+
+export const offers: fc.Arbitrary<ModelOffer> = fc.record({
+  types: offeredTypes,
   capacity: capacities,
   labels: fc.constantFrom(
     new Map(),

@@ -153,7 +153,7 @@ export class World {
       const usage = payload.length % 2 === 1 ? { usage: { wallMs: payload.length, cpuMs: 0 } } : {};
       return { kind, payload, lease: this.leaseFor(id, report.of), ...failure, ...usage };
     });
-    this.partition.reportWith(id, list, action.capacity);
+    this.partition.reportWith(id, list, action.capacity, action.types);
   }
 
   private disconnect(action: Extract<Action, { disconnect: number }>): void {

@@ -21,6 +21,7 @@ import {
   viewFire,
   viewSchedule,
 } from '@sluice/core';
+import { setExecType } from '@sluice/protocol/exec-types';
 import { mergePatch } from '@sluice/protocol/merge-patch';
 import {
   type ParsedSchedule,
@@ -46,7 +47,7 @@ import type {
   ScheduleRequest,
   ScheduleView,
 } from '../../operators/schedule-types.ts';
-import { refuse, requestProblems } from '../server/checked-requests.ts';
+import { NO_AGENT, refuse, requestProblems } from '../server/checked-requests.ts';
 import { pageOf, sortable } from '../server/in-process-lists.ts';
 import type { InProcessServer } from '../server/in-process-server.ts';
 import { joinedPayloads, UTF8 } from '../server/payloads.ts';
@@ -289,8 +290,10 @@ function batchProblems(items: readonly ScheduleBatchItem[]): ErrorDetail[] {
 type Parsed = ParsedSchedule<ScheduleSettings>;
 
 function checked(request: ScheduleRequest): Parsed {
-  const problems: ErrorDetail[] = requestProblems('ScheduleRequest', request, '');
   const sent = JSON.parse(JSON.stringify(request)) as Parameters<typeof scheduleProblems>[0];
+  setExecType(sent.task);
+  const problems: ErrorDetail[] = requestProblems('ScheduleRequest', sent, '');
+  if (sent.task?.exec !== undefined) problems.push({ path: '/task/exec', problem: NO_AGENT });
   if (problems.length === 0) problems.push(...scheduleProblems(sent, RULES));
   refuse('the schedule is not valid', problems);
   return scheduleSettings<ScheduleSettings>(sent);

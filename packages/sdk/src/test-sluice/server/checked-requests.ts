@@ -14,7 +14,8 @@ import { type Schema, schemaProblems } from './schema-problems.ts';
 
 const CORE_RULES = { hasThreeDecimals, parseConstraint };
 
-const NO_AGENT = 'cannot be run by a TestSluice, which has no agent; use a server';
+/** Why `exec` is refused. */
+export const NO_AGENT = 'cannot be run by a TestSluice, which has no agent; use a server';
 
 type Tasks = Parameters<typeof checkTask>[0];
 type PatchRequest = Parameters<typeof patchProblems>[0];

@@ -1,4 +1,9 @@
-import { nameProblem, patternProblem, unionProblem } from '@sluice/protocol/schema-words';
+import {
+  meantForm,
+  nameProblem,
+  patternProblem,
+  unionProblem,
+} from '@sluice/protocol/schema-words';
 import type { ErrorDetail } from '../../calls/http-answers.ts';
 
 /** The part of JSON Schema that our requests use. A keyword that is missing here fails a test. */
@@ -9,6 +14,7 @@ export interface Schema {
   readonly pattern?: string;
   readonly allowed?: string;
   readonly allowedNames?: string;
+  readonly formBy?: readonly string[];
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly minimum?: number;
@@ -27,6 +33,8 @@ export interface Schema {
 /** The problems that a server would report for a JSON value. */
 export function schemaProblems(schema: Schema, value: unknown, path = ''): ErrorDetail[] {
   if (schema.anyOf !== undefined) {
+    const meant = meantForm(schema, value);
+    if (meant !== undefined) return schemaProblems(meant, value, path);
     const fits = schema.anyOf.some((form) => schemaProblems(form, value).length === 0);
     return fits ? [] : [{ path, problem: unionProblem(schema, value) }];
   }

@@ -45,7 +45,10 @@ export class RunRevivals {
     run.state = name;
     run.model.pause(isPause);
     if (isPause) return;
-    for (const reference of run.due.keys()) run.due.set(reference, executedAt);
+    for (const reference of run.due.keys()) {
+      // What waits for values in blobs begins when they are there.
+      if (!run.asking.has(reference)) run.due.set(reference, executedAt);
+    }
     run.noteDue(executedAt);
   }
 

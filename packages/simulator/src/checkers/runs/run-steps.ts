@@ -1,4 +1,5 @@
 import { type Event, STEP_KINDS } from '@sluice/core';
+import { suffixOf } from '@sluice/core/testing/runs/model-steps';
 import { plainIds } from '@sluice/core/testing/runs/shown-runs';
 import type { LogStory } from '../story/log-story.ts';
 import type { ToldCommand } from '../story/story-rule.ts';
@@ -95,7 +96,7 @@ export class RunSteps {
 
   /** A dynamic fork is over, with as many branches as the interpreter says. */
   private branchesOpened(
-    { slot, count }: EventOf<'branches_opened'>,
+    { slot, count, tasks }: EventOf<'branches_opened'>,
     run: RunStory,
     told: ToldCommand,
   ): void {
@@ -105,8 +106,15 @@ export class RunSteps {
     const name = nameOf(run, reference);
     this.check(fork.state === '', 'I22', () => `${name} forks twice`);
     fork.state = 'succeeded';
-    const expected = run.model.entered.get(reference)?.branches?.length;
+    const { entered } = run.model;
+    const branches = entered.get(reference)?.branches ?? [];
+    const expected = branches.length;
     this.check(expected === count, 'I22', () => `${name} has ${count} branches, not ${expected}`);
+    const suffix = suffixOf(reference);
+    const withTask = branches.filter((each) => entered.get(each + suffix)?.child === undefined);
+    this.check(withTask.length === tasks, 'I37', () => {
+      return `${name} takes room for ${tasks} tasks, and has ${withTask.length} with a task`;
+    });
     run.noteDue(told.executedAt);
   }
 

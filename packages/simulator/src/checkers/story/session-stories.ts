@@ -118,15 +118,12 @@ export class SessionStories implements StoryRule {
     if (reply.rejection !== undefined) return;
     const { namespace, capacity, labels, leaseMs } = command;
     const before = this.sessions.get(reply.session);
-    const types = command.types.map(({ type, concurrency = Number.POSITIVE_INFINITY }) => {
-      return [namespace === 'default' ? type : `${namespace}/${type}`, concurrency] as const;
-    });
     this.sessions.set(reply.session, {
       ...ABSENT,
       ...(reply.resumed ? before : {}),
       id: reply.session,
       namespace,
-      types: new Map(types),
+      types: typesOf(namespace, command.types),
       offer: capacity,
       labels,
       leaseMs,
@@ -151,11 +148,13 @@ export class SessionStories implements StoryRule {
     session.unsentBytes = Math.max(0, session.unsentBytes - bytes);
   }
 
-  private hear({ session: id, namespace, capacity }: CommandOf<'report_attempts'>, at: number) {
+  private hear(command: CommandOf<'report_attempts'>, at: number) {
+    const { session: id, namespace, capacity, types } = command;
     const session = this.sessions.get(id);
     if (session === undefined || session.isOver || session.namespace !== namespace) return;
     session.heardAt = at;
     if (capacity !== undefined) session.offer = capacity;
+    if (types !== undefined) session.types = typesOf(namespace, types);
   }
 
   private signal(command: CommandOf<'signal_task'>, reply: { rejection?: string }): void {
@@ -203,4 +202,14 @@ const ABSENT = {
 /** Approximate number of unread bytes that a push adds to its session. */
 export function pushCost({ input, tags }: TaskStory): number {
   return Buffer.byteLength(input) + tags.length + ENVELOPE_BYTES;
+}
+
+/** How many of each type a session takes at once. */
+function typesOf(namespace: string, types: AttachSession['types']): ReadonlyMap<string, number> {
+  return new Map(
+    types.map(({ type, concurrency = Number.POSITIVE_INFINITY, unavailable }) => {
+      const key = namespace === 'default' ? type : `${namespace}/${type}`;
+      return [key, unavailable === undefined ? concurrency : 0];
+    }),
+  );
 }

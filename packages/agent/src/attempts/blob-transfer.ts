@@ -21,7 +21,7 @@ export async function download(server: BlobServer, sha256: string, path: string)
   const answer = await fetch(`${server.url}/v1/blobs/${sha256}`, { headers: server.headers });
   if (answer.status === 404) throw refusal('blob_not_found', `the blob ${sha256} does not exist`);
   if (!answer.ok) throw new Error(`cannot read the blob ${sha256}: HTTP ${answer.status}`);
-  await writeFile(path, new Uint8Array(await answer.arrayBuffer()), { mode: 0o600 });
+  await writeFile(path, new Uint8Array(await answer.arrayBuffer()));
 }
 
 /**
@@ -33,7 +33,10 @@ export async function upload(
   folder: string,
   path: string,
 ): Promise<StoredFile> {
-  const content = await readInside(folder, path);
+  const content = await readInside(folder, path, LIMITS.blobBytesMax);
+  if (content === undefined) {
+    throw refusal('output_missing', `there is no file ${path}, which outputs names`);
+  }
   const blob = createHash('sha256').update(content).digest('hex');
   const answer = await fetch(`${server.url}/v1/blobs/${blob}`, {
     method: 'PUT',
@@ -44,25 +47,26 @@ export async function upload(
   throw new Error(`cannot store the output ${path}: HTTP ${answer.status} ${await answer.text()}`);
 }
 
-async function readInside(folder: string, path: string): Promise<Buffer<ArrayBuffer>> {
-  const whole = join(folder, path);
-  const real = await realpath(whole).catch(() => undefined);
-  if (real === undefined) {
-    throw refusal('output_missing', `the command made no file ${path}, which outputs names`);
-  }
-  const inside = `${await realpath(folder)}${sep}`;
-  if (!real.startsWith(inside)) {
-    throw refusal(
-      'output_outside',
-      `the output ${path} is a link that leads out of the scratch folder`,
-    );
+/**
+ * Reads a file below a folder; undefined when there is none. Neither a link out of the folder nor a
+ * pipe is read.
+ */
+export async function readInside(
+  folder: string,
+  path: string,
+  bytesMax: number,
+): Promise<Buffer<ArrayBuffer> | undefined> {
+  const real = await realpath(join(folder, path)).catch(() => undefined);
+  if (real === undefined) return undefined;
+  if (!real.startsWith(`${await realpath(folder)}${sep}`)) {
+    throw refusal('output_outside', `${path} is a link that leads out of its folder`);
   }
   const file = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const stats = await file.stat();
-    if (!stats.isFile()) throw refusal('output_missing', `the output ${path} is not a file`);
-    if (stats.size > LIMITS.blobBytesMax) {
-      const problem = `has ${stats.size} bytes; at most ${LIMITS.blobBytesMax} are allowed`;
+    if (!stats.isFile()) throw refusal('output_missing', `${path} is not a file`);
+    if (stats.size > bytesMax) {
+      const problem = `has ${stats.size} bytes; at most ${bytesMax} are allowed`;
       throw refusal('output_too_large', `the output ${path} ${problem}`);
     }
     return (await file.readFile()) as Buffer<ArrayBuffer>;

@@ -1,4 +1,5 @@
 import { PermanentFailure } from '@sluice/sdk';
+import type { CommandFailure } from '../logic/command-end.ts';
 
 /** A failure that another attempt would repeat. */
 export function refusal(code: string, message: string): Error {
@@ -6,7 +7,12 @@ export function refusal(code: string, message: string): Error {
 }
 
 /** Without a stack: where the agent found out tells nobody anything. */
-export function coded(error: Error, code: string): Error {
+function coded(error: Error, code: string): Error {
   delete error.stack;
   return Object.assign(error, { code });
+}
+
+/** What a handler throws for a failure. */
+export function errorOf({ code, message, isRetryable }: CommandFailure): Error {
+  return isRetryable ? coded(new Error(message), code) : refusal(code, message);
 }

@@ -1,0 +1,122 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TaskContext } from '@sluice/sdk';
+import type { AttemptFolder } from '../host/work-folder.ts';
+import type { AttemptRecord } from '../logic/attempt-record.ts';
+import type { GpuShares } from '../logic/gpu-shares.ts';
+
+/** File of an attempt's folder that says what it is. */
+export const RECORD_FILE = 'record.json';
+
+/** One attempt that this agent runs. */
+export interface LiveAttempt {
+  readonly name: string;
+  /** Set when an earlier agent started it. */
+  readonly adopted: AttemptRecord | undefined;
+  readonly gpus: readonly string[];
+  /** How much it has written to the disk, at the last look. */
+  writtenBytes: number;
+  /** Removes what the attempt leaves on the host. */
+  cleanUp: () => Promise<void>;
+}
+
+/** The attempts that this agent runs: their names, and what they have of the host. */
+export class LiveAttempts {
+  private readonly gpus: GpuShares;
+  private readonly names = new Set<string>();
+  private readonly running = new Set<LiveAttempt>();
+  private readonly cleaning = new Set<Promise<void>>();
+  /** Attempts of an earlier agent whose handlers have not begun, by lease. */
+  private readonly left = new Map<string, AttemptRecord>();
+
+  constructor(gpus: GpuShares) {
+    this.gpus = gpus;
+  }
+
+  /** Attempts that are not to be cleaned up. */
+  get owned(): ReadonlySet<string> {
+    return this.names;
+  }
+
+  /** What they have written to the disk, all together. */
+  get writtenBytes(): number {
+    return [...this.running].reduce((sum, { writtenBytes }) => sum + writtenBytes, 0);
+  }
+
+  /** Keeps what an earlier agent left for the handlers that will ask for it. */
+  adopt(records: readonly AttemptRecord[]): void {
+    for (const record of records) {
+      this.names.add(record.name);
+      this.gpus.hold(record.gpus);
+      this.left.set(record.task.lease, record);
+    }
+  }
+
+  /**
+   * Calls `run` with the attempt of a task, which is owned meanwhile. What it leaves behind is
+   * removed afterwards: its end is reported before that, and an agent that is killed in between
+   * leaves it to the next one.
+   */
+  async with<T>(context: TaskContext, run: (live: LiveAttempt) => Promise<T>): Promise<T> {
+    const live = this.begin(context);
+    this.running.add(live);
+    try {
+      return await run(live);
+    } finally {
+      this.running.delete(live);
+      this.gpus.giveBack(live.gpus);
+      const cleaning = this.clean(live);
+      this.cleaning.add(cleaning);
+      void cleaning.finally(() => this.cleaning.delete(cleaning));
+    }
+  }
+
+  /** Resolves when nothing is left to remove. */
+  async settled(): Promise<void> {
+    await Promise.all(this.cleaning);
+  }
+
+  /** What cannot be removed now is ownerless, and is removed at the next connection. */
+  private async clean({ name, cleanUp }: LiveAttempt): Promise<void> {
+    await cleanUp().catch(() => undefined);
+    this.names.delete(name);
+  }
+
+  private begin({ id, attempt, lease, resources }: TaskContext): LiveAttempt {
+    const adopted = this.left.get(lease);
+    if (adopted !== undefined) {
+      this.left.delete(lease);
+      return { ...NEW, name: adopted.name, adopted, gpus: adopted.gpus };
+    }
+    // A lease is granted once, so no other attempt of the task has this name.
+    const name = `${id}-${attempt}-${Date.now().toString(36)}`;
+    const gpus = this.gpus.take(resources.gpu ?? 0);
+    // The server counts them too, so this is a defect of one of the two.
+    if (gpus === undefined) throw new Error(`${resources.gpu} GPUs are not free here`);
+    this.names.add(name);
+    return { ...NEW, name, adopted: undefined, gpus };
+  }
+}
+
+const NEW = { writtenBytes: 0, cleanUp: async () => undefined };
+
+/** Writes down what an agent that starts later has to know. Before the program is started. */
+export async function record(
+  folder: AttemptFolder,
+  { id, type, attempt, lease, resources, exec }: TaskContext,
+  { name, gpus }: LiveAttempt,
+): Promise<void> {
+  const task = { id, type, attempt, lease, resources, exec };
+  const entry: AttemptRecord = { name, task, gpus, startedAt: Date.now() };
+  await writeFile(join(folder.control, RECORD_FILE), JSON.stringify(entry), { mode: 0o600 });
+}
+
+/** Where a run tells what it sees. */
+export function portsOf(context: TaskContext, live: LiveAttempt) {
+  return {
+    log: (line: string) => void context.log(line),
+    onWritten: (bytes: number) => {
+      live.writtenBytes = bytes;
+    },
+  };
+}

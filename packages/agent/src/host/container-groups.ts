@@ -1,0 +1,74 @@
+import { join } from 'node:path';
+import { CgroupV1 } from './cgroup-v1.ts';
+import { CgroupV2 } from './cgroup-v2.ts';
+import type { GroupUsage, ProcessGroups } from './cgroups.ts';
+import { readPids, readText, subfolders, tryRemoveFolder } from './group-files.ts';
+
+const ROOT = '/sys/fs/cgroup';
+
+/**
+ * The control groups above containers. An engine removes the group of a container with it, and with
+ * the group what it used. A group above it stays, so an agent makes one for each attempt.
+ *
+ * An engine that has systemd make its groups takes no other path, and only root may remove groups.
+ */
+export class ContainerGroups {
+  private readonly folder: string;
+  private readonly groups: ProcessGroups;
+
+  private constructor(folder: string, groups: ProcessGroups) {
+    this.folder = folder;
+    this.groups = groups;
+  }
+
+  /** Undefined where the engine puts containers wherever it likes. */
+  static find(agent: string, groupDriver: string): ContainerGroups | undefined {
+    if (groupDriver !== 'cgroupfs' || process.getuid?.() !== 0) return undefined;
+    const folder = `/${agent}.containers`;
+    const isV2 = readText(ROOT, 'cgroup.controllers') !== undefined;
+    return new ContainerGroups(
+      folder,
+      isV2 ? new CgroupV2(join(ROOT, folder)) : CgroupV1.at(folder),
+    );
+  }
+
+  /** For the engine: it makes the group. */
+  path(name: string): string {
+    return `${this.folder}/${name}`;
+  }
+
+  usage(name: string): Promise<GroupUsage> {
+    return this.groups.open(name).usage();
+  }
+
+  names(): Promise<string[]> {
+    return this.groups.names();
+  }
+
+  /** Processes of the container, which is below the group. */
+  pids(name: string): number[] {
+    const folders = this.everywhere(name).flatMap((folder) => {
+      return [folder, ...subfolders(folder).map((each) => join(folder, each))];
+    });
+    return [...new Set(folders.flatMap(readPids))];
+  }
+
+  /** Every hierarchy has the group. One that cannot be removed yet is removed at a later start. */
+  remove(name: string): void {
+    for (const folder of this.everywhere(name)) {
+      for (const each of subfolders(folder)) tryRemoveFolder(join(folder, each));
+      tryRemoveFolder(folder);
+    }
+  }
+
+  dispose(): void {
+    for (const folder of this.everywhere('')) tryRemoveFolder(folder);
+  }
+
+  /** Folders of a group, in every hierarchy that is there. */
+  private everywhere(name: string): string[] {
+    const below = join(this.folder, name);
+    const places = [join(ROOT, below), ...subfolders(ROOT).map((each) => join(ROOT, each, below))];
+    return places.filter((folder) => readText(folder, 'cgroup.procs') !== undefined);
+  }
+}
