@@ -33,10 +33,13 @@ export {
   timeProblems,
 } from './rules/task-rules.ts';
 export {
+  AuditQuery,
   type AuditView,
+  type CallerView,
   type KeyParams,
   KeyRequest,
   type KeyView,
+  LoginRequest,
   type NewKeyView,
 } from './schemas/access-schemas.ts';
 export { BlobHash, BlobParams } from './schemas/blob-schemas.ts';
@@ -76,6 +79,7 @@ export {
 export {
   BackfillAnswer,
   BackfillRequest,
+  CalendarQuery,
   CronSpec,
   EverySpec,
   FireReason,
@@ -86,6 +90,7 @@ export {
   PreviewQuery,
   PutScheduleQuery,
   ScheduleBatch,
+  type ScheduleCalendar,
   ScheduleChange,
   ScheduleExplanation,
   ScheduleListQuery,

@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { exactlyOne, notTogether } from '../base/documented.ts';
 import { LIMITS } from '../base/limits.ts';
+import { literals } from '../base/literals.ts';
 import { DOCUMENTED_TIME_PATTERN } from '../base/time-pattern.ts';
 import { BlobHash } from './blob-schemas.ts';
 import { Exec } from './exec-schemas.ts';
@@ -103,11 +104,7 @@ export const Callback = Type.Object(
       maxLength: 2048,
     }),
     on: Type.Array(
-      Type.Union(
-        ['running', 'succeeded', 'failed', 'timed_out', 'expired', 'cancelled'].map((state) =>
-          Type.Literal(state),
-        ),
-      ),
+      literals(['running', 'succeeded', 'failed', 'timed_out', 'expired', 'cancelled']),
       { minItems: 1, maxItems: 6 },
     ),
     secret: Type.Optional(
