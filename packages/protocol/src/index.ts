@@ -80,12 +80,8 @@ export {
   BackfillAnswer,
   BackfillRequest,
   CalendarQuery,
-  CronSpec,
-  EverySpec,
   FireReason,
   FireView,
-  OnceSpec,
-  PermanentSpec,
   Preview,
   PreviewQuery,
   PutScheduleQuery,
@@ -99,6 +95,7 @@ export {
   ScheduleRequest,
   ScheduleView,
 } from './schemas/schedule-schemas.ts';
+export { CronSpec, EverySpec, OnceSpec, PermanentSpec } from './schemas/schedule-spec-schemas.ts';
 export {
   CancelRequest,
   CancelTasksRequest,
