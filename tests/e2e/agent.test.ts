@@ -1,5 +1,6 @@
 /** Commands of tasks, run by an agent with real processes and real limits. */
-import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -11,6 +12,11 @@ import { ApiClient } from './api-client.ts';
 import { BlobClient, sha256Of } from './blob-client.ts';
 
 const WAIT_MS = 60_000;
+
+/** SLUICE_LONG asks for the long version of a test: 10,000 commands, and a gigabyte of output. */
+const IS_LONG = process.env.SLUICE_LONG !== undefined;
+const ROUNDS = IS_LONG ? 50 : 1;
+const FLOOD = IS_LONG ? '1g' : '100m';
 
 let folder: string;
 let server: ServerProcess;
@@ -127,6 +133,24 @@ test('an output that is missing, or a link out of the scratch folder, fails the 
   expect(link).toMatchObject({ state: 'failed', error: { code: 'output_outside' } });
 });
 
+test('a result that is a link out of its folder is not read', async () => {
+  const task = await shell('ln -s /etc/shadow "$SLUICE_RESULT"');
+
+  expect(task).toMatchObject({ state: 'failed', error: { code: 'output_outside' } });
+  expect(task.error.message).not.toContain('root:');
+});
+
+test('output that is no text arrives as replacement characters', async () => {
+  const task = await shell(
+    'printf "a\\377\\000b\\n"; head -c 20000 /dev/urandom; echo; echo last',
+  );
+
+  const lines = await linesOf(task);
+  expect(task.state).toBe('succeeded');
+  expect(lines[0]).toBe('a\ufffd\0b');
+  expect(lines.at(-1)).toBe('last');
+});
+
 test('a secret is in the environment, and in no answer and no line', async () => {
   const task = await shell('echo "has $TOKEN"; test "${#TOKEN}" = 14', {
     env: { TOKEN: { secret: 'hunter2-secret' } },
@@ -230,7 +254,7 @@ test('a cancelled command that ignores SIGTERM is killed after its grace', async
 
 test('of a flood of output the end is kept', async () => {
   const task = await shell(
-    'head -c 300m /dev/zero | tr "\\0" "x" | fold -w 100; echo; echo the end',
+    `head -c ${FLOOD} /dev/zero | tr "\\0" "x" | fold -w 100; echo; echo the end`,
   );
 
   expect(task.state).toBe('succeeded');
@@ -297,14 +321,75 @@ test('the SDK submits commands and has their output', async () => {
   await sluice.close();
 });
 
+test('GPUs are given to one command at a time, by index', async () => {
+  const other = await Agent.start({
+    url: server.url,
+    workFolder: join(folder, 'gpu-work'),
+    labels: { gpus: 'two' },
+    gpus: ['3', '5'],
+    handleSignals: false,
+    onNotice: () => undefined,
+  });
+  const script = 'echo "gpu $NVIDIA_VISIBLE_DEVICES"; sleep 0.2';
+  const one = { constraints: ['gpus == two'], resources: { gpu: 1 } };
+
+  const tasks = await Promise.all([1, 2, 3].map(() => shell(script, {}, one)));
+  const both = await shell(script, {}, { ...one, resources: { gpu: 2 } });
+  const none = await shell(script, {}, { constraints: ['gpus == two'] });
+
+  const seen = (await Promise.all(tasks.map(linesOf))).flat();
+  expect(new Set(seen)).toEqual(new Set(['gpu 3', 'gpu 5']));
+  expect(await linesOf(both)).toEqual(['gpu 3,5']);
+  expect(await linesOf(none)).toEqual(['gpu void']);
+  await other.stop(0);
+});
+
+test('a disk that fills takes everything out of the offer, until it has room', async () => {
+  const disk = join(folder, 'small-disk');
+  await mkdir(disk);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m,mode=711', 'tmpfs', disk]);
+  const other = await Agent.start({
+    url: server.url,
+    workFolder: join(disk, 'work'),
+    labels: { disk: 'small' },
+    reserve: { diskMb: 40 },
+    handleSignals: false,
+    onNotice: () => undefined,
+  });
+  try {
+    await writeFile(join(disk, 'filler'), Buffer.alloc(50 * 2 ** 20));
+    const typesOf = async () => JSON.stringify((await api.get('/v1/workers')).body.items);
+    await waitUntil(async () => (await typesOf()).includes('scratch folders is full'), {
+      what: 'the agent says so',
+      timeoutMs: WAIT_MS,
+    });
+    const exec = { command: ['true'] };
+    const { body } = await api.post('/v1/tasks', { exec, constraints: ['disk == small'] });
+    const { body: why } = await api.get(`/v1/tasks/${body.id}/explain`);
+    expect(JSON.stringify(why.reasons)).toContain('scratch folders is full');
+
+    await rm(join(disk, 'filler'));
+
+    const { body: ended } = await api.get(`/v1/tasks/${body.id}/wait?timeoutMs=${WAIT_MS}`);
+    expect(ended.state).toBe('succeeded');
+  } finally {
+    await other.stop(0);
+    execFileSync('umount', ['--lazy', disk]);
+  }
+});
+
 test('many short commands leave no folder, no group and no descriptor behind', async () => {
   const before = (await readdir('/proc/self/fd')).length;
   const bodies = Array(200).fill({ exec: { command: ['true'] } });
-  const { body } = await api.post('/v1/tasks', bodies);
-  const ids = body.items.map(({ id }: { id: string }) => id);
+  const ids: string[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const { body } = await api.post('/v1/tasks', bodies);
+    ids.push(...body.items.map(({ id }: { id: string }) => id));
+  }
   for (const id of ids) await api.get(`/v1/tasks/${id}/wait?timeoutMs=${WAIT_MS}`);
 
-  const { body: found } = await api.post('/v1/tasks/get', { ids });
+  const last = ids.slice(-1000);
+  const { body: found } = await api.post('/v1/tasks/get', { ids: last });
   expect(found.items.filter(({ state }: { state: string }) => state !== 'succeeded')).toEqual([]);
   await waitUntil(async () => (await attemptsIn(agent.workFolder)).length === 0, {
     what: 'no attempt is left in the folder',
