@@ -1,6 +1,5 @@
 /** Commands of tasks, run by an agent with real processes and real limits. */
-import { execFileSync } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -141,9 +140,7 @@ test('a result that is a link out of its folder is not read', async () => {
 });
 
 test('output that is no text arrives as replacement characters', async () => {
-  const task = await shell(
-    'printf "a\\377\\000b\\n"; head -c 20000 /dev/urandom; echo; echo last',
-  );
+  const task = await shell('printf "a\\377\\000b\\n"; head -c 20000 /dev/urandom; echo; echo last');
 
   const lines = await linesOf(task);
   expect(task.state).toBe('succeeded');
@@ -319,63 +316,6 @@ test('the SDK submits commands and has their output', async () => {
   expect(await told.result()).toEqual({ q: 7 });
   await expect(failed.result()).rejects.toThrow("'false' exited with 1");
   await sluice.close();
-});
-
-test('GPUs are given to one command at a time, by index', async () => {
-  const other = await Agent.start({
-    url: server.url,
-    workFolder: join(folder, 'gpu-work'),
-    labels: { gpus: 'two' },
-    gpus: ['3', '5'],
-    handleSignals: false,
-    onNotice: () => undefined,
-  });
-  const script = 'echo "gpu $NVIDIA_VISIBLE_DEVICES"; sleep 0.2';
-  const one = { constraints: ['gpus == two'], resources: { gpu: 1 } };
-
-  const tasks = await Promise.all([1, 2, 3].map(() => shell(script, {}, one)));
-  const both = await shell(script, {}, { ...one, resources: { gpu: 2 } });
-  const none = await shell(script, {}, { constraints: ['gpus == two'] });
-
-  const seen = (await Promise.all(tasks.map(linesOf))).flat();
-  expect(new Set(seen)).toEqual(new Set(['gpu 3', 'gpu 5']));
-  expect(await linesOf(both)).toEqual(['gpu 3,5']);
-  expect(await linesOf(none)).toEqual(['gpu void']);
-  await other.stop(0);
-});
-
-test('a disk that fills takes everything out of the offer, until it has room', async () => {
-  const disk = join(folder, 'small-disk');
-  await mkdir(disk);
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m,mode=711', 'tmpfs', disk]);
-  const other = await Agent.start({
-    url: server.url,
-    workFolder: join(disk, 'work'),
-    labels: { disk: 'small' },
-    reserve: { diskMb: 40 },
-    handleSignals: false,
-    onNotice: () => undefined,
-  });
-  try {
-    await writeFile(join(disk, 'filler'), Buffer.alloc(50 * 2 ** 20));
-    const typesOf = async () => JSON.stringify((await api.get('/v1/workers')).body.items);
-    await waitUntil(async () => (await typesOf()).includes('scratch folders is full'), {
-      what: 'the agent says so',
-      timeoutMs: WAIT_MS,
-    });
-    const exec = { command: ['true'] };
-    const { body } = await api.post('/v1/tasks', { exec, constraints: ['disk == small'] });
-    const { body: why } = await api.get(`/v1/tasks/${body.id}/explain`);
-    expect(JSON.stringify(why.reasons)).toContain('scratch folders is full');
-
-    await rm(join(disk, 'filler'));
-
-    const { body: ended } = await api.get(`/v1/tasks/${body.id}/wait?timeoutMs=${WAIT_MS}`);
-    expect(ended.state).toBe('succeeded');
-  } finally {
-    await other.stop(0);
-    execFileSync('umount', ['--lazy', disk]);
-  }
 });
 
 test('many short commands leave no folder, no group and no descriptor behind', async () => {
