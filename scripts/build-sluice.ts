@@ -5,9 +5,10 @@
  *
  *   node scripts/build-sluice.ts [FOLDER]      default: packages/cli/dist
  */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import path from 'node:path';
+import { buildConsole, CONSOLE_ENTRY, CONSOLE_OUTPUT, consoleSources } from './build-console.ts';
 import { PackageFolder, ROOT, readManifest, releaseVersion } from './package-folder.ts';
 
 const ENTRY = 'packages/cli/src/main.ts';
@@ -111,19 +112,34 @@ function readme(): string {
   );
 }
 
+/** The console as its build made it. */
+function copyConsole(target: PackageFolder): void {
+  const built = path.join(ROOT, CONSOLE_OUTPUT);
+  const files = readdirSync(built, { recursive: true, withFileTypes: true });
+  const sources = consoleSources();
+  for (const entry of files.filter((each) => each.isFile())) {
+    const file = path.relative(ROOT, path.join(entry.parentPath, entry.name));
+    // The page loads all other files; listing every source for each of them would say no more.
+    const isPage = entry.name === 'index.html';
+    target.write(file, readFileSync(path.join(ROOT, file)), isPage ? sources : [CONSOLE_ENTRY]);
+  }
+}
+
 /** Builds the package in a folder, whose contents it replaces. */
-export function buildSluice(folder: string): PackageFolder {
+export async function buildSluice(folder: string): Promise<PackageFolder> {
+  await buildConsole();
   const target = new PackageFolder(folder);
   const imported = bundle(target);
   target.copy(LAUNCHER);
   target.copyFolder('docs');
   target.copyFolder('deploy');
+  copyConsole(target);
   target.write('README.md', readme(), ['docs/packages.md']);
   describe(target, imported);
   return target;
 }
 
 if (import.meta.main) {
-  const { folder } = buildSluice(process.argv[2] ?? path.join(ROOT, 'packages/cli/dist'));
+  const { folder } = await buildSluice(process.argv[2] ?? path.join(ROOT, 'packages/cli/dist'));
   console.log(`built ${folder}`);
 }

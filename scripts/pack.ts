@@ -21,4 +21,4 @@ function pack({ folder }: PackageFolder): void {
 
 mkdirSync(destination, { recursive: true });
 pack(await buildSdk(path.join(destination, 'sdk')));
-pack(buildSluice(path.join(destination, 'sluice')));
+pack(await buildSluice(path.join(destination, 'sluice')));

@@ -35,7 +35,9 @@ const STAGES: readonly Stage[] = [
   { name: 'knip', command: 'knip', args: [] },
   { name: 'tsc core', command: 'tsc', args: ['-p', 'packages/core'] },
   { name: 'tsc sdk', command: 'tsc', args: ['-p', 'packages/sdk'] },
+  { name: 'tsc console', command: 'tsc', args: ['-p', 'packages/console'] },
   { name: 'tsc', command: 'tsc', args: ['-p', '.'] },
+  { name: 'console', command: 'node', args: ['scripts/build-console.ts'] },
 ];
 
 const { PATH = '' } = process.env;

@@ -17,13 +17,15 @@ const receiver = createServer((request, response) => {
 await once(receiver.listen(0, '127.0.0.1'), 'listening');
 const { port } = receiver.address() as AddressInfo;
 
-const sluice = new Sluice();
+const address = process.env.SLUICE_URL ?? 'http://127.0.0.1:7420';
+const sluice = new Sluice({ url: address });
 await sluice.work([record, split, peaks, draw], { name: 'waveform-worker' });
 say('a worker for the steps of the workflow "waveform" is connected');
 
 const tell = `http://127.0.0.1:${port}/`;
 const run = await sluice.start(waveform, { seconds: 20, seed: Date.now() % 1000, tell });
 say(`started ${run.id}: make 20 seconds of sound, measure 16 pieces of it, draw them`);
+say(`watch it in a browser: ${address}/runs/${run.id}`);
 const { picture, pieces } = await run.result();
 say(`${pieces} tasks in parallel, joined. The picture is ${picture}`);
 say(`its steps: npx sluice run get ${run.id}`);

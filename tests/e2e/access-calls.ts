@@ -94,6 +94,11 @@ const TASK_CALLS = {
     const call = { path: `/v1/events?task=${id}` };
     return { call, own: 200, foreign: { code: 'task_not_found' } };
   },
+  followChanges: async () => ({
+    call: { path: '/v1/changes' },
+    own: 200,
+    foreign: { hides: 'shop' },
+  }),
   patchTasks: ofMany('/v1/tasks', (id) => [{ id, priority: 1 }]),
   getTasks: ofMany('/v1/tasks/get', (id) => ({ ids: [id] })),
   waitForTasks: async (shop) => {
@@ -235,6 +240,21 @@ const ACCESS_CALLS = {
     const path = `/v1/keys/${await newKey(shop)}`;
     return { call: { path }, own: 204, foreign: { code: 'key_not_found' } };
   },
+  getCaller: async () => ({
+    call: { path: '/v1/login' },
+    own: 200,
+    foreign: { hides: 'shop' },
+  }),
+  logIn: async (shop) => {
+    const { body } = await shop.post('/v1/keys', { role: 'viewer' });
+    const call = { path: '/v1/login', body: { key: body.key } };
+    return { call, own: 200, foreign: { hides: body.key } };
+  },
+  logOut: async () => ({
+    call: { path: '/v1/login' },
+    own: 204,
+    foreign: { hides: 'shop' },
+  }),
   listAudit: async (shop) => {
     const id = await newKey(shop);
     return { call: { path: '/v1/audit?limit=1000' }, own: 200, foreign: { hides: id } };

@@ -67,7 +67,8 @@ describe.each(LIST)('$name', ({ name, route }) => {
     else if ('code' in foreign) expect(body.error.code).toBe(foreign.code);
     else {
       expect(status).toBeLessThan(300);
-      expect(JSON.stringify(body)).not.toContain(foreign.hides);
+      // A stream has no body here.
+      expect(JSON.stringify(body ?? null)).not.toContain(foreign.hides);
     }
   });
 });
@@ -77,8 +78,8 @@ test('what another namespace may not see is there for its own', async () => {
     const { call, foreign } = await ACCESS_MATRIX[name](shop);
     if (!('hides' in foreign) || foreign.hides === 'shop') continue;
     const { body } = await shop.call({ method: route.method, ...call });
-    // These answers contain only the states of the tasks.
-    if (name !== 'patchTasks' && name !== 'cancelTasks') {
+    // These answers contain only the states of the tasks, and a log-in never shows the key.
+    if (name !== 'patchTasks' && name !== 'cancelTasks' && name !== 'logIn') {
       expect(JSON.stringify(body), name).toContain(foreign.hides);
     }
   }

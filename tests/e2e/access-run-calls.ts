@@ -74,6 +74,7 @@ export const RUN_CALLS = {
   },
   getRun: ofRun(''),
   explainRun: ofRun('/explain'),
+  getRunDefinition: ofRun('/definition'),
   getRunHistory: ofRun('/history'),
   listRunSteps: ofRun('/steps'),
   waitForRun: ofRun('/wait?timeoutMs=0'),

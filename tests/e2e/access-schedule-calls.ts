@@ -27,6 +27,11 @@ export const SCHEDULE_CALLS = {
     const id = await newSchedule(shop);
     return { call: { path: '/v1/schedules?limit=1000' }, own: 200, foreign: { hides: id } };
   },
+  getScheduleCalendar: async () => ({
+    call: { path: '/v1/schedule-calendar' },
+    own: 200,
+    foreign: { hides: 'shop' },
+  }),
   getSchedule: ofSchedule(''),
   putSchedule: async (shop) => {
     const path = `/v1/schedules/${await newSchedule(shop)}`;

@@ -33,10 +33,13 @@ export {
   timeProblems,
 } from './rules/task-rules.ts';
 export {
+  AuditQuery,
   type AuditView,
+  type CallerView,
   type KeyParams,
   KeyRequest,
   type KeyView,
+  LoginRequest,
   type NewKeyView,
 } from './schemas/access-schemas.ts';
 export { BlobHash, BlobParams } from './schemas/blob-schemas.ts';
@@ -76,16 +79,14 @@ export {
 export {
   BackfillAnswer,
   BackfillRequest,
-  CronSpec,
-  EverySpec,
+  CalendarQuery,
   FireReason,
   FireView,
-  OnceSpec,
-  PermanentSpec,
   Preview,
   PreviewQuery,
   PutScheduleQuery,
   ScheduleBatch,
+  type ScheduleCalendar,
   ScheduleChange,
   ScheduleExplanation,
   ScheduleListQuery,
@@ -94,6 +95,7 @@ export {
   ScheduleRequest,
   ScheduleView,
 } from './schemas/schedule-schemas.ts';
+export { CronSpec, EverySpec, OnceSpec, PermanentSpec } from './schemas/schedule-spec-schemas.ts';
 export {
   CancelRequest,
   CancelTasksRequest,

@@ -9,6 +9,7 @@ import { Authenticator } from './access/authenticator.ts';
 import { keyRoutes } from './access/key.route.ts';
 import { KeyOperations } from './access/key-operations.ts';
 import { KeyStreams } from './access/key-streams.ts';
+import { loginRoutes } from './access/login.route.ts';
 import { backupRoute } from './backup/backup.route.ts';
 import { blobRoutes } from './blobs/blob.route.ts';
 import type { BlobStore } from './blobs/blob-store.ts';
@@ -17,6 +18,7 @@ import { CallbackOperations } from './callbacks/callback-operations.ts';
 import type { SteadyClock } from './clock/steady-clock.ts';
 import { clusterRoute } from './cluster/cluster-view.ts';
 import type { Configuration } from './config/settings.ts';
+import { consolePages } from './console/console-pages.ts';
 import { eventsRoute } from './events/events.route.ts';
 import type { LogStarts } from './events/log-starts.ts';
 import type { Gateway } from './gateway/gateway.ts';
@@ -126,6 +128,7 @@ export function buildApp(options: AppOptions, parts: AppParts): FastifyInstance 
     guard.check(request.raw);
     done();
   });
+  consolePages(app);
   const keyStreams = accessRoutes(app, parts);
 
   const archive = new TaskArchive(parts);
@@ -140,7 +143,12 @@ export function buildApp(options: AppOptions, parts: AppParts): FastifyInstance 
   callbackRoutes(app, new CallbackOperations(engine, parts.admission), archive);
   operationRoutes(app, parts, options.version);
   metricsRoute(app, { ...parts, dataFolder: options.dataFolder });
-  statsRoute(app, { stats: observation.stats, clock: parts.clock });
+  statsRoute(app, {
+    ...parts,
+    stats: observation.stats,
+    keyStreams,
+    stalledMs: limits.stalledReaderMs,
+  });
   backupRoutes(app, { ...parts, keyStreams, stalledMs: limits.stalledReaderMs }, options);
   const { dataFolder, version, commit, partition } = options;
   clusterRoute(app, { ...parts, dataFolder, version, commit, partition });
@@ -156,6 +164,7 @@ function accessRoutes(app: FastifyInstance, parts: AppParts): KeyStreams {
   const lastUsedAt = (id: string) => authenticator.lastUsedAt(id);
   const isLive = (actor: string) => authenticator.isLive(actor);
   const keyStreams = new KeyStreams(authenticator);
+  loginRoutes(app, authenticator, state);
   keyRoutes(app, new KeyOperations({ engine, admission, clock, lastUsedAt, isLive }), {
     clock,
     onRevoked: () => keyStreams.cutDead(),

@@ -12,8 +12,8 @@ export const queueUsage = defineCommand({
   summary: 'Show what tasks of a type used, beside what was reserved for them',
   details:
     'Looks at the newest tasks, and groups commands by their program. CPU is the average number\n' +
-    'of cores over an attempt, MEMORY its peak in MiB: median, 95 of 100, and the most. ADVICE says\n' +
-    'what would be enough; it needs 20 measured attempts. Agents measure; handlers in the SDK can.',
+    'of cores over an attempt, MEMORY its peak in MiB: median, 95 of 100, and the most.\n' +
+    'ADVICE says what would be enough; it needs 20 measured attempts.',
   args: ['TYPE'],
   flags: {
     tag: { value: 'NAME=VALUE', isMultiple: true, help: 'only tasks with this tag' },

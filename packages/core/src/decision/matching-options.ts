@@ -1,10 +1,11 @@
+import type { Placement } from '../task/shape.ts';
 /** How ready tasks are assigned to workers with room (`matching/matching.ts`). */
 export interface MatchingOptions {
   /**
    * `spread` rotates among workers and prefers one with much room left for the task. `pack` fills
    * one worker before it starts with another. Both combine tasks that need different resources.
    */
-  readonly placement: 'pack' | 'spread';
+  readonly placement: Placement;
   /** A task that waited this long gets a reservation instead of being overtaken. */
   readonly reserveAfterMs: number;
   /**

@@ -87,7 +87,8 @@ function longestWaiting(decision: Decision, session: Session): Slot {
 /** The session for the first task of a lane; `undefined` when no session may take it. */
 export function chooseSession(decision: Decision, lane: ReadonlyLane): Session | undefined {
   const slot = lane.head;
-  const choose = decision.matching.placement === 'pack' ? bestFilled : cheapest;
+  const { placement = decision.matching.placement } = decision.state.texts.shape.at(lane.shape);
+  const choose = placement === 'pack' ? bestFilled : cheapest;
   for (;;) {
     const ring = decision.roster.ring(lane.queue.key);
     const session = ring === undefined ? undefined : choose(decision.state, ring, slot);

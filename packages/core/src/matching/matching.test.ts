@@ -181,6 +181,20 @@ test('pack fills one worker before it begins another', () => {
   ]);
 });
 
+test('a task says how it is placed, and otherwise the setting counts', () => {
+  const partition = new TestPartition();
+  const workers = [1, 2, 3].map(() => partition.attach({ slots: 3, capacity: { cpu: 3 } }));
+  const packed = { resources: { cpu: 1 }, placement: 'pack' } as const;
+
+  partition.submit(packed, packed, packed);
+  const afterPack = workers.map(({ session }) => partition.heldBy(session).length);
+  partition.submit({ ...packed, placement: 'spread' }, { resources: { cpu: 1 } });
+
+  expect(afterPack.toSorted()).toEqual([0, 0, 3]);
+  const afterAll = workers.map(({ session }) => partition.heldBy(session).length);
+  expect(afterAll.toSorted()).toEqual([1, 1, 3]);
+});
+
 test('a task that needs nothing at all is packed, too', () => {
   const partition = new TestPartition({}, { matching: { placement: 'pack' } });
   const { session } = partition.attach({ slots: 1 });

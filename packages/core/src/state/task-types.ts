@@ -5,7 +5,14 @@ import type { TaskSpec } from '../task/task-spec.ts';
 /** Defaults for tasks of a type. A field in the submit replaces the whole default of that field. */
 export type TaskTypeDefinition = Pick<
   TaskSpec,
-  'priority' | 'resources' | 'constraints' | 'retry' | 'timeouts' | 'tags' | 'callback'
+  | 'priority'
+  | 'resources'
+  | 'constraints'
+  | 'placement'
+  | 'retry'
+  | 'timeouts'
+  | 'tags'
+  | 'callback'
 >;
 
 /** Read-only view for code outside `apply`. */

@@ -10,13 +10,13 @@ const KNOWN_MAX = 4096;
 export class ShapeTexts {
   private readonly known = new Map<string, string>();
 
-  textOf({ resources, constraints }: ShapeSpec): string {
-    if (resources === undefined && constraints === undefined) return '';
-    const said = JSON.stringify([resources, constraints]);
+  textOf({ resources, constraints, placement }: ShapeSpec): string {
+    if (resources === undefined && constraints === undefined && placement === undefined) return '';
+    const said = JSON.stringify([resources, constraints, placement]);
     const known = this.known.get(said);
     if (known !== undefined) return known;
     if (this.known.size >= KNOWN_MAX) this.known.clear();
-    const text = shapeText({ resources, constraints });
+    const text = shapeText({ resources, constraints, placement });
     this.known.set(said, text);
     return text;
   }

@@ -13,11 +13,17 @@ export interface Shape {
   readonly constraints: readonly Constraint[];
   readonly resources: Resources;
   readonly constraintTexts: readonly string[];
+  /** Undefined where the setting of the server counts. */
+  readonly placement: Placement | undefined;
 }
+
+/** Which worker with room gets a task: the one with most room, or the one that it fills best. */
+export type Placement = 'spread' | 'pack';
 
 export interface ShapeSpec {
   readonly resources?: Resources | undefined;
   readonly constraints?: readonly string[] | undefined;
+  readonly placement?: Placement | undefined;
 }
 
 const PLAIN: Shape = canonical({}, []);
@@ -28,22 +34,23 @@ const PLAIN_JSON = jsonOf(PLAIN);
  * Events and state hold this text. The order of constraints and of values in a list does not
  * matter, nor does a resource with amount 0.
  */
-export function shapeText({ resources, constraints }: ShapeSpec): string {
-  if (resources === undefined && constraints === undefined) return '';
-  const text = jsonOf(canonical(resources ?? {}, constraints ?? []));
+export function shapeText({ resources, constraints, placement }: ShapeSpec): string {
+  if (resources === undefined && constraints === undefined && placement === undefined) return '';
+  const text = jsonOf(canonical(resources ?? {}, constraints ?? [], placement));
   return text === PLAIN_JSON ? '' : text;
 }
 
 export function parseShape(text: string): Shape {
   if (text === '') return PLAIN;
-  const { resources, constraints } = JSON.parse(text) as {
+  const { resources, constraints, placement } = JSON.parse(text) as {
     resources: Resources;
     constraints: string[];
+    placement?: Placement;
   };
-  return canonical(resources, constraints);
+  return canonical(resources, constraints, placement);
 }
 
-function canonical(given: Resources, texts: readonly string[]): Shape {
+function canonical(given: Resources, texts: readonly string[], placement?: Placement): Shape {
   const byText = new Map(texts.map(parsed).map((each) => [constraintText(each), each]));
   const constraintTexts = [...byText.keys()].toSorted();
   const needs = needsOf({ slots: 1, ...given });
@@ -56,11 +63,12 @@ function canonical(given: Resources, texts: readonly string[]): Shape {
     const entries = custom.map(({ name, thousandths }) => [name, thousandths / 1000]);
     resources.custom = Object.fromEntries(entries);
   }
-  return { needs, custom, constraints: [...byText.values()], resources, constraintTexts };
+  const constraints = [...byText.values()];
+  return { needs, custom, constraints, resources, constraintTexts, placement };
 }
 
-function jsonOf({ resources, constraintTexts }: Shape): string {
-  return JSON.stringify({ resources, constraints: constraintTexts });
+function jsonOf({ resources, constraintTexts, placement }: Shape): string {
+  return JSON.stringify({ resources, constraints: constraintTexts, placement });
 }
 
 /** The creator of a command has checked the texts with `parseConstraint`. */

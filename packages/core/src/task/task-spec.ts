@@ -1,5 +1,6 @@
 import type { Resources } from './resources.ts';
 import type { RetryPolicy } from './retry-policy.ts';
+import type { Placement } from './shape.ts';
 import type { Callback, Tags } from './task-labels.ts';
 import type { Timeouts } from './timeouts.ts';
 
@@ -10,6 +11,8 @@ export interface TaskSpec {
   readonly resources?: Resources;
   /** Texts in the syntax of `parseConstraint`; all of them must hold. */
   readonly constraints?: readonly string[];
+  /** Without it the setting of the server counts. */
+  readonly placement?: Placement;
   readonly retry?: RetryPolicy;
   readonly timeouts?: Timeouts;
   readonly tags?: Tags;

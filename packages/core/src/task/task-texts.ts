@@ -26,8 +26,9 @@ export const TASK_TEXTS = {
     parse: parseShape,
     textOf: shapeText,
     specOf: (text) => {
-      const { resources, constraintTexts } = parseShape(text);
-      return { resources, constraints: constraintTexts };
+      const { resources, constraintTexts, placement } = parseShape(text);
+      const stated = placement === undefined ? {} : { placement };
+      return { resources, constraints: constraintTexts, ...stated };
     },
   },
   retry: {

@@ -16,7 +16,7 @@ const BACKOFFS: Readonly<Record<string, RetryPolicy['backoff']>> = {
 };
 
 /** Options that are called alike in a step, in a task definition and in a submit. */
-const OWN_NAMES = ['resources', 'constraints', 'retry', 'timeouts', 'tags'] as const;
+const OWN_NAMES = ['resources', 'constraints', 'placement', 'retry', 'timeouts', 'tags'] as const;
 
 /**
  * What a step says of its task: in our names, or in those of Conductor. The step itself comes

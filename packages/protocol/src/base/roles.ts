@@ -18,6 +18,8 @@ export const ACCESS = {
   upload: ['submitter', 'worker', 'operator', 'admin'],
   /** Downloads such a payload. */
   download: ['viewer', 'submitter', 'worker', 'operator', 'admin'],
+  /** Asks about the caller. Every key may do that. */
+  self: ROLES,
   /** Acts as a worker. */
   work: ['worker', 'admin'],
   /**

@@ -1,9 +1,12 @@
-import { CHANGE_ERRORS, READ_ERRORS, type Route } from '../base/route.ts';
+import { BODY_ERRORS, CHANGE_ERRORS, READ_ERRORS, type Route } from '../base/route.ts';
 import {
+  AuditQuery,
   AuditView,
+  CallerView,
   KeyParams,
   KeyRequest,
   KeyView,
+  LoginRequest,
   NewKeyView,
 } from '../schemas/access-schemas.ts';
 import { ListQuery, pageOf } from '../schemas/task-operation-schemas.ts';
@@ -40,12 +43,40 @@ export const ACCESS_ROUTES = {
     answers: { 204: 'none' },
     errors: [...READ_ERRORS, 'key_not_found', 'last_admin_key'],
   },
+  getCaller: {
+    method: 'GET',
+    path: '/v1/login',
+    access: 'self',
+    summary: 'Say whose key the request has, and what it allows',
+    answers: { 200: CallerView },
+    errors: READ_ERRORS,
+  },
+  logIn: {
+    method: 'POST',
+    path: '/v1/login',
+    access: 'open',
+    summary: 'Keep a key in a cookie of the browser, for the console',
+    description:
+      'Scripts cannot read the cookie, and it counts only for requests of pages of this server. ' +
+      'Clients that are no browsers send the key as Authorization.',
+    body: LoginRequest,
+    answers: { 200: CallerView },
+    errors: [...BODY_ERRORS, 'unauthenticated', 'too_many_failures'],
+  },
+  logOut: {
+    method: 'DELETE',
+    path: '/v1/login',
+    access: 'open',
+    summary: 'Remove the cookie with the key',
+    answers: { 204: 'none' },
+    errors: ['invalid_request'],
+  },
   listAudit: {
     method: 'GET',
     path: '/v1/audit',
     access: 'administer',
     summary: 'List audit records, newest first',
-    query: ListQuery,
+    query: AuditQuery,
     answers: { 200: pageOf(AuditView) },
     errors: READ_ERRORS,
   },

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { literals } from '../base/literals.ts';
 import { BYTES, CHANGE_ERRORS, READ_ERRORS, type Route } from '../base/route.ts';
 import {
   DeadLetterGroupQuery,
@@ -92,7 +93,7 @@ const ClusterView = Type.Object({
   clock: Type.Optional(
     Type.Object(
       {
-        state: Type.Union(['ok', 'jump_refused', 'slowed'].map((name) => Type.Literal(name))),
+        state: literals(['ok', 'jump_refused', 'slowed']),
         wallAheadMs: Type.Integer({ description: 'Wall clock minus the time of the server.' }),
       },
       {
@@ -240,6 +241,7 @@ export const OPERATION_ROUTES = {
     access: 'read',
     isServerWide: true,
     summary: 'Figures over time: tasks in, out, failed, running and queued, and their durations',
+    description: 'With follow the answer is a stream of events.',
     query: StatsQuery,
     answers: { 200: StatsView },
     errors: READ_ERRORS,

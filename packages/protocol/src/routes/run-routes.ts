@@ -4,6 +4,7 @@ import {
   CompleteStepRequest,
   FailStepRequest,
   RerunRequest,
+  RunDefinition,
   RunExplanation,
   RunHistory,
   RunListQuery,
@@ -100,6 +101,18 @@ export const RUN_ROUTES = {
     params: RunParams,
     answers: { 200: RunExplanation },
     errors: [...READ_ERRORS, 'run_not_found'],
+  },
+  getRunDefinition: {
+    method: 'GET',
+    path: '/v1/runs/{id}/definition',
+    access: 'read',
+    summary: 'Read the definition that a run follows',
+    description:
+      'Also one that came with the run, as long as the run is in memory; a registered one as ' +
+      'long as it is registered.',
+    params: RunParams,
+    answers: { 200: RunDefinition },
+    errors: [...READ_ERRORS, 'run_not_found', 'workflow_not_found'],
   },
   listRunSteps: {
     method: 'GET',

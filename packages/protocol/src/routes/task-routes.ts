@@ -155,6 +155,17 @@ export const TASK_ROUTES = {
     answers: { 200: 'text/event-stream' },
     errors: [...READ_ERRORS, 'task_not_found', 'run_not_found'],
   },
+  followChanges: {
+    method: 'GET',
+    path: '/v1/changes',
+    access: 'read',
+    summary: 'Be told, at most once a second, that something changed',
+    description:
+      'Events for pages that show lists: changed {} when there is something new to read, ping {} ' +
+      'after five quiet seconds, drain {} (connect again). They do not say what changed.',
+    answers: { 200: 'text/event-stream' },
+    errors: READ_ERRORS,
+  },
   explainTask: {
     method: 'GET',
     path: '/v1/tasks/{id}/explain',

@@ -1,13 +1,12 @@
 import { type Static, Type } from 'typebox';
 import { notTogether } from '../base/documented.ts';
 import { LIMITS } from '../base/limits.ts';
+import { literals } from '../base/literals.ts';
 import { ROLES } from '../base/roles.ts';
 import { idOf } from './id-schemas.ts';
+import { ListQuery } from './task-operation-schemas.ts';
 
-export const Role = Type.Union(
-  ROLES.map((role) => Type.Literal(role)),
-  { description: 'What the holder of the key may do.' },
-);
+export const Role = literals(ROLES, { description: 'What the holder of the key may do.' });
 
 const Roles = Type.Array(Role, {
   minItems: 1,
@@ -105,8 +104,35 @@ export const NewKeyView = Type.Object({
 });
 export type NewKeyView = Static<typeof NewKeyView>;
 
+export const LoginRequest = Type.Object(
+  { key: Type.String({ minLength: 1, maxLength: 256, description: 'The text of the key.' }) },
+  { additionalProperties: false },
+);
+
+export const CallerView = Type.Object({
+  actor: Type.String({ description: 'Id of the key; `local` if the server has no keys.' }),
+  namespace: Type.String(),
+  roles: Roles,
+  expiresAt: Type.Union([Time, Type.Null()], {
+    description: 'When the key expires; null if it never does.',
+  }),
+});
+export type CallerView = Static<typeof CallerView>;
+
 export const KeyParams = Type.Object({ id: idOf('a key', 'k_019a8b0c6d2f1a2b3c4d') });
 export type KeyParams = Static<typeof KeyParams>;
+
+export const AuditQuery = Type.Object(
+  {
+    ...ListQuery.properties,
+    action: Type.Optional(Type.String({ maxLength: 64, description: 'Only this action.' })),
+    actor: Type.Optional(
+      Type.String({ maxLength: 64, description: 'Only changes made with this key.' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type AuditQuery = Static<typeof AuditQuery>;
 
 export const AuditView = Type.Object({
   id: Type.String({ examples: ['a_12'] }),

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { LIMITS } from '../base/limits.ts';
+import { literals } from '../base/literals.ts';
 import { ListQuery } from './task-operation-schemas.ts';
 
 const CallbackId = Type.String({
@@ -26,11 +27,7 @@ export const TaskCallbacks = Type.Object({
       id: CallbackId,
       type: ChangeType,
       at: Time,
-      outcome: Type.Union(
-        ['delivered', 'failed', 'given_up', 'redelivered', 'dropped'].map((name) =>
-          Type.Literal(name),
-        ),
-      ),
+      outcome: literals(['delivered', 'failed', 'given_up', 'redelivered', 'dropped']),
       status: Status,
       failure: Failure,
       durationMs: Type.Integer(),

@@ -1,9 +1,10 @@
 import { Type } from 'typebox';
 import { ERROR_CODES } from '../base/error-codes.ts';
+import { literals } from '../base/literals.ts';
 
 export const ErrorBody = Type.Object({
   error: Type.Object({
-    code: Type.Union(Object.keys(ERROR_CODES).map((code) => Type.Literal(code))),
+    code: literals(Object.keys(ERROR_CODES)),
     message: Type.String(),
     details: Type.Array(
       Type.Object({

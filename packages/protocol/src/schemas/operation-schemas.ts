@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox';
+import { literals } from '../base/literals.ts';
 import { idOf } from './id-schemas.ts';
 import { Capacity, Labels, TaskResources } from './resource-schemas.ts';
-import { ListQuery } from './task-operation-schemas.ts';
+import { FLAG_TEXTS, ListQuery } from './task-operation-schemas.ts';
 import { TaskDefinition, TaskType } from './task-schemas.ts';
 
 export const TypeParams = Type.Object({ type: TaskType });
@@ -93,6 +94,9 @@ export const DeadLetterGroup = Type.Object({
   taskId: Type.String({ description: 'The task that ended last.' }),
   firstEndedAt: Type.String({ format: 'date-time' }),
   lastEndedAt: Type.String({ format: 'date-time' }),
+  endedByHour: Type.Array(Type.Integer(), {
+    description: 'Tasks that ended in each of the last 24 hours, the current hour last.',
+  }),
 });
 
 export const DeadLetterGroups = Type.Object({
@@ -173,6 +177,13 @@ export const StatsQuery = Type.Object(
       Type.Union([Type.Literal('10m'), Type.Literal('24h'), Type.Literal('30d')], {
         default: '10m',
         description: 'One point per second (10m), per minute (24h) or per hour (30d).',
+      }),
+    ),
+    follow: Type.Optional(
+      literals(FLAG_TEXTS, {
+        description:
+          'Answer with events: stats with all points, then points with those that are new or ' +
+          'have grown, every second.',
       }),
     ),
   },

@@ -96,6 +96,12 @@ export const Constraints = Type.Array(
   },
 );
 
+export const Placement = Type.Union([Type.Literal('spread'), Type.Literal('pack')], {
+  description:
+    'Which worker with room gets it: `spread` loads all equally, `pack` fills one worker after ' +
+    'the other, so that room for large tasks is left. Default: the setting of the server.',
+});
+
 export const Labels = Type.Record(Type.String(), Type.String(), {
   maxProperties: LIMITS.labelsMax,
   description: 'Labels for the constraints of tasks.',

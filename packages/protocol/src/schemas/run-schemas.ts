@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { notTogether } from '../base/documented.ts';
 import { LIMITS } from '../base/limits.ts';
+import { literals } from '../base/literals.ts';
 import { BlobHash } from './blob-schemas.ts';
 import { RunId } from './id-schemas.ts';
 import { Explanation, ListQuery, pageOf, requestKey } from './task-operation-schemas.ts';
@@ -75,11 +76,14 @@ export const StartQuery = Type.Object(
   { additionalProperties: false },
 );
 
-export const RunStatus = Type.Union(
-  ['running', 'paused', 'succeeded', 'failed', 'timed_out', 'cancelled'].map((name) =>
-    Type.Literal(name),
-  ),
-);
+export const RunStatus = literals([
+  'running',
+  'paused',
+  'succeeded',
+  'failed',
+  'timed_out',
+  'cancelled',
+]);
 
 export const StartedRun = Type.Object({
   id: Type.String({ examples: ['r_01k7f6b1oj0000000001'] }),
@@ -89,7 +93,7 @@ export const StartedRun = Type.Object({
 
 export const StartedRuns = Type.Object({ items: Type.Array(StartedRun) });
 
-export const StepState = Type.Union(
+export const StepState = literals(
   [
     'pending',
     'running',
@@ -99,7 +103,7 @@ export const StepState = Type.Union(
     'timed_out',
     'skipped',
     'cancelled',
-  ].map((name) => Type.Literal(name)),
+  ],
   {
     description:
       'skipped: the run has ended without this step, because its case was not taken or the run ' +
@@ -147,10 +151,9 @@ const RunParent = Type.Object({
   step: Type.Union([Type.String(), Type.Null()], {
     description: 'Reference of the step that started it; null if it is a failure workflow.',
   }),
-  relation: Type.Union(
-    ['sub_workflow', 'start_workflow', 'failure_workflow'].map((name) => Type.Literal(name)),
-    { description: 'The parent waits for a sub_workflow only.' },
-  ),
+  relation: literals(['sub_workflow', 'start_workflow', 'failure_workflow'], {
+    description: 'The parent waits for a sub_workflow only.',
+  }),
 });
 
 const SUMMARY = {
@@ -196,6 +199,14 @@ export const RunView = Type.Object({
   }),
 });
 
+export const RunDefinition = Type.Object({
+  workflow: WorkflowName,
+  version: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'Null for a definition that came with the run.',
+  }),
+  definition: WorkflowDefinition,
+});
+
 export const RunHistory = Type.Object({
   items: Type.Array(
     Type.Object({
@@ -211,22 +222,20 @@ export const RunHistory = Type.Object({
   ),
 });
 
-const RunReasonCode = Type.Union(
-  [
-    'finished',
-    'paused',
-    'stopping',
-    'task_running',
-    'task_waiting',
-    'time',
-    'call',
-    'script',
-    'child',
-    'callback',
-    'due',
-    'no_room',
-  ].map((code) => Type.Literal(code)),
-);
+const RunReasonCode = literals([
+  'finished',
+  'paused',
+  'stopping',
+  'task_running',
+  'task_waiting',
+  'time',
+  'call',
+  'script',
+  'child',
+  'callback',
+  'due',
+  'no_room',
+]);
 
 export const RunExplanation = Type.Object({
   running: Type.Boolean({

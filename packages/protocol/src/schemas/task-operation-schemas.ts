@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { exactlyOne, notTogether } from '../base/documented.ts';
 import { LIMITS } from '../base/limits.ts';
+import { literals } from '../base/literals.ts';
 import { BlobHash } from './blob-schemas.ts';
 import { RunId, TaskId } from './id-schemas.ts';
 import { GivenTime, TaskPatchOf, TaskType } from './task-schemas.ts';
@@ -175,21 +176,19 @@ export const FailRequest = Type.Object(
 );
 export type FailRequest = Static<typeof FailRequest>;
 
-const Code = Type.Union(
-  [
-    'not_due',
-    'paused',
-    'queue_paused',
-    'no_worker_for_type',
-    'worker_full',
-    'exceeds_worker',
-    'constraint_unmet',
-    'draining',
-    'reserved',
-    'behind_in_queue',
-    'finished',
-  ].map((code) => Type.Literal(code)),
-);
+const Code = literals([
+  'not_due',
+  'paused',
+  'queue_paused',
+  'no_worker_for_type',
+  'worker_full',
+  'exceeds_worker',
+  'constraint_unmet',
+  'draining',
+  'reserved',
+  'behind_in_queue',
+  'finished',
+]);
 
 export const HistoryEntry = Type.Object({
   at: Type.String({ format: 'date-time' }),
@@ -231,7 +230,7 @@ export const Explanation = Type.Object({
 });
 
 /** A flag in a query string: `?follow`, `?follow=1`, `?follow=true`. */
-const FLAG_TEXTS = ['', '1', 'true', 'false'];
+export const FLAG_TEXTS = ['', '1', 'true', 'false'];
 
 export const LogQuery = Type.Object(
   {
@@ -251,14 +250,11 @@ export const LogQuery = Type.Object(
       }),
     ),
     follow: Type.Optional(
-      Type.Union(
-        FLAG_TEXTS.map((text) => Type.Literal(text)),
-        {
-          description:
-            'Answer with events as lines arrive, until the task ends: ' +
-            'lines [{attempt, at, line}], ping {}, end {state}.',
-        },
-      ),
+      literals(FLAG_TEXTS, {
+        description:
+          'Answer with events as lines arrive, until the task ends: ' +
+          'lines [{attempt, at, line}], ping {}, end {state}.',
+      }),
     ),
   },
   { additionalProperties: false },

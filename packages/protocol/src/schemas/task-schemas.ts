@@ -1,11 +1,12 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { exactlyOne, notTogether } from '../base/documented.ts';
 import { LIMITS } from '../base/limits.ts';
+import { literals } from '../base/literals.ts';
 import { DOCUMENTED_TIME_PATTERN } from '../base/time-pattern.ts';
 import { BlobHash } from './blob-schemas.ts';
 import { Exec } from './exec-schemas.ts';
 import { TaskId } from './id-schemas.ts';
-import { Constraints, TaskResources } from './resource-schemas.ts';
+import { Constraints, Placement, TaskResources } from './resource-schemas.ts';
 
 export const TaskType = Type.String({
   pattern: '^[A-Za-z0-9._:-]{1,128}$',
@@ -103,11 +104,7 @@ export const Callback = Type.Object(
       maxLength: 2048,
     }),
     on: Type.Array(
-      Type.Union(
-        ['running', 'succeeded', 'failed', 'timed_out', 'expired', 'cancelled'].map((state) =>
-          Type.Literal(state),
-        ),
-      ),
+      literals(['running', 'succeeded', 'failed', 'timed_out', 'expired', 'cancelled']),
       { minItems: 1, maxItems: 6 },
     ),
     secret: Type.Optional(
@@ -144,6 +141,7 @@ const DEFINABLE = {
   priority: Type.Optional(Priority),
   resources: Type.Optional(TaskResources),
   constraints: Type.Optional(Constraints),
+  placement: Type.Optional(Placement),
   retry: Type.Optional(Retry),
   timeouts: Type.Optional(Timeouts),
   tags: Type.Optional(Tags),

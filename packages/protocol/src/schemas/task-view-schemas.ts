@@ -1,24 +1,23 @@
 import { type Static, Type } from 'typebox';
 import { LIMITS } from '../base/limits.ts';
+import { literals } from '../base/literals.ts';
 import { BlobHash } from './blob-schemas.ts';
-import { Constraints, TaskResources } from './resource-schemas.ts';
+import { Constraints, Placement, TaskResources } from './resource-schemas.ts';
 import { Callback, Retry, Tags, TaskType, Timeouts } from './task-schemas.ts';
 
-export const TaskStateName = Type.Union(
-  [
-    'waiting',
-    'blocked',
-    'queued',
-    'leased',
-    'running',
-    'paused',
-    'succeeded',
-    'failed',
-    'timed_out',
-    'expired',
-    'cancelled',
-  ].map((name) => Type.Literal(name)),
-);
+export const TaskStateName = literals([
+  'waiting',
+  'blocked',
+  'queued',
+  'leased',
+  'running',
+  'paused',
+  'succeeded',
+  'failed',
+  'timed_out',
+  'expired',
+  'cancelled',
+]);
 
 export const SubmittedTask = Type.Object({
   id: Type.String({ examples: ['t_01k7f6b1oj0000000001'] }),
@@ -84,6 +83,7 @@ export const TaskView = Type.Object({
   priority: Type.Integer(),
   resources: TaskResources,
   constraints: Constraints,
+  placement: Type.Optional(Placement),
   attempt: Type.Integer({ description: 'Attempts so far; 0 before the first.' }),
   attempts: Type.Array(AttemptView, {
     description:

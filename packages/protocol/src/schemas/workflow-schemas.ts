@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { LIMITS } from '../base/limits.ts';
-import { Constraints, TaskResources } from './resource-schemas.ts';
+import { Constraints, Placement, TaskResources } from './resource-schemas.ts';
 import { Retry, Tags, Timeouts } from './task-schemas.ts';
 
 export const WorkflowName = Type.String({
@@ -91,6 +91,7 @@ export const StepOptions = Type.Object(
   {
     resources: Type.Optional(TaskResources),
     constraints: Type.Optional(Constraints),
+    placement: Type.Optional(Placement),
     retry: Type.Optional(Retry),
     timeouts: Type.Optional(Timeouts),
     tags: Type.Optional(Tags),

@@ -33,7 +33,7 @@ test.each([
     'the options of a task type',
     () => plain.defineTask({ type: 'mail', retires: { maxAttempts: 1 }, timeout: 3 }),
     "the options of defineTask have no field 'retires'; use type, concurrency, run, priority, " +
-      'resources, constraints, retry, timeouts, tags, callback; ' +
+      'resources, constraints, placement, retry, timeouts, tags, callback; ' +
       "the options of defineTask have no field 'timeout'; did you mean 'timeouts'?",
   ],
   [

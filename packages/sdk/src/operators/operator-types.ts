@@ -229,6 +229,8 @@ export interface ErrorGroup {
   readonly taskId: string;
   readonly firstEndedAt: string;
   readonly lastEndedAt: string;
+  /** Tasks that ended in each of the last 24 hours, the current hour last. */
+  readonly endedByHour: readonly number[];
 }
 
 export interface ErrorGroups {

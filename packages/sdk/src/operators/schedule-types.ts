@@ -1,12 +1,11 @@
 // Made by scripts/sdk-types.ts from the schemas of the protocol. Change those, and run it again.
 import type {
   CallbackOptions,
-  CommandExec,
-  ContainerExec,
   Resources,
   RetryOptions,
   TimeoutOptions,
 } from '../task/api-types.ts';
+import type { CommandExec, ContainerExec } from '../task/exec-types.ts';
 
 /** When it fires. */
 export type ScheduleSpec =
@@ -63,6 +62,11 @@ export interface ScheduleRequest {
      * in (a, b), label not in (a, b), exists label. A worker without the label meets != and not in.
      */
     readonly constraints?: readonly string[];
+    /**
+     * Which worker with room gets it: `spread` loads all equally, `pack` fills one worker after the
+     * other, so that room for large tasks is left. Default: the setting of the server.
+     */
+    readonly placement?: 'spread' | 'pack';
     readonly retry?: RetryOptions;
     /**
      * Maximum time in the queue, from the lease to the end, between heartbeats, and in total.
@@ -143,6 +147,11 @@ export interface ScheduleView {
      * in (a, b), label not in (a, b), exists label. A worker without the label meets != and not in.
      */
     readonly constraints?: readonly string[];
+    /**
+     * Which worker with room gets it: `spread` loads all equally, `pack` fills one worker after the
+     * other, so that room for large tasks is left. Default: the setting of the server.
+     */
+    readonly placement?: 'spread' | 'pack';
     readonly retry?: RetryOptions;
     /**
      * Maximum time in the queue, from the lease to the end, between heartbeats, and in total.

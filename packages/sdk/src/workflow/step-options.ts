@@ -4,7 +4,10 @@ import type { Scope } from './scope.ts';
 
 /** What a step says of its task. What it leaves out comes from the definition of the task. */
 export interface StepOptions<MayFail extends boolean = boolean>
-  extends Pick<TaskDefaults, 'resources' | 'constraints' | 'retry' | 'timeouts' | 'tags'> {
+  extends Pick<
+    TaskDefaults,
+    'resources' | 'constraints' | 'placement' | 'retry' | 'timeouts' | 'tags'
+  > {
   /** If the step fails, the run goes on, and the output of the step is null. */
   readonly optional?: MayFail;
   /**
@@ -25,7 +28,7 @@ export function optionsJson(
   { name, options }: { readonly name: string; readonly options: StepOptions },
 ): object {
   const { retryCount, retry, ...others } = options;
-  const { resources, constraints, timeouts, tags, retry: ofTask } = defaultsOf(task);
+  const { resources, constraints, placement, timeouts, tags, retry: ofTask } = defaultsOf(task);
   if (retryCount !== undefined && retry !== undefined) {
     const what = `step '${name}' has both retryCount and retry`;
     throw scope.draft.error(`${what}; use retry.maxAttempts`);
@@ -36,6 +39,7 @@ export function optionsJson(
   const json = {
     resources,
     constraints,
+    placement,
     timeouts,
     tags,
     retry: retries === undefined ? undefined : { ...delays, ...retries },

@@ -4,6 +4,7 @@ import { ACCESS, type Access, mayCall, SluiceError } from '@sluice/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Authenticator } from './authenticator.ts';
 import type { Caller } from './caller.ts';
+import { cookieAuthorization } from './key-cookie.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -26,7 +27,7 @@ export function guardAccess(
   app.addHook('onRequest', (request, _reply, done) => {
     if (request.routeOptions.config.access === 'open') return done();
     try {
-      const { authorization } = request.headers;
+      const authorization = request.headers.authorization ?? cookieAuthorization(request.raw);
       const caller = authenticator.authenticate(authorization, request.ip);
       checkRole(request, caller);
       request.caller = caller;

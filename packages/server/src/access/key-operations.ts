@@ -12,6 +12,7 @@ import {
 } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import {
+  type AuditQuery,
   type ErrorDetail,
   type KeyRequest,
   LIMITS,
@@ -83,7 +84,10 @@ export class KeyOperations {
   /**
    * A page of the changes in namespaces that this namespace governs, newest first, as JSON text.
    */
-  audit(namespace: string, { limit = LIMITS.pageDefault, cursor }: PageRequest): Promise<string> {
+  audit(
+    namespace: string,
+    { limit = LIMITS.pageDefault, cursor, action, actor }: AuditQuery,
+  ): Promise<string> {
     const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : parseNumber(cursor);
     this.parts.admission.read();
     return this.parts.engine.read((state) => {
@@ -92,6 +96,8 @@ export class KeyOperations {
       let isMore = false;
       for (const record of state.audit.before(before)) {
         if (!isOver(namespace, record.namespace)) continue;
+        if (action !== undefined && record.action !== action) continue;
+        if (actor !== undefined && record.actor !== actor) continue;
         isMore = items.length === limit;
         if (isMore) break;
         items.push(JSON.stringify(viewOfRecord(record)));

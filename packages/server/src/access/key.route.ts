@@ -1,4 +1,4 @@
-import { type KeyParams, KeyRequest, ListQuery, ROUTES } from '@sluice/protocol';
+import { AuditQuery, type KeyParams, KeyRequest, ListQuery, ROUTES } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
 import { Checker } from '../base/validation.ts';
 import { parseQuery } from '../http/query.ts';
@@ -42,6 +42,7 @@ export function keyRoutes(
     },
   });
   const page = new Checker(ListQuery);
+  const audits = new Checker(AuditQuery);
   app.route({
     ...routeOptions(ROUTES.listKeys),
     handler: async ({ query, caller }, reply) => {
@@ -52,7 +53,7 @@ export function keyRoutes(
   app.route({
     ...routeOptions(ROUTES.listAudit),
     handler: async ({ query, caller }, reply) => {
-      const json = await operations.audit(caller.namespace, parseQuery(page, query));
+      const json = await operations.audit(caller.namespace, parseQuery(audits, query));
       return reply.type('application/json').send(json);
     },
   });

@@ -26,7 +26,7 @@ export interface ShownTask {
   readonly state: string;
   readonly reason: string;
   readonly priority: number;
-  readonly shape: Pick<Shape, 'resources' | 'constraintTexts'>;
+  readonly shape: Pick<Shape, 'resources' | 'constraintTexts' | 'placement'>;
   readonly attempt: number;
   readonly attempts: readonly ShownAttempt[];
   readonly submittedAt: number;
@@ -60,6 +60,7 @@ export function shownJson(task: ShownTask): string {
     priority: task.priority,
     resources: task.shape.resources,
     constraints: task.shape.constraintTexts,
+    placement: task.shape.placement,
     attempt: task.attempt,
     attempts: task.attempts.map(shownAttempt),
     submittedAt: time(task.submittedAt),

@@ -11,6 +11,7 @@ import type { ChangeQuery } from '../projection/change-ring.ts';
 import type { Projection } from '../projection/projection.ts';
 import type { RunArchive } from '../runs/run-archive.ts';
 import type { TaskArchive } from '../tasks/task-archive.ts';
+import { ChangeFollowers } from './change-followers.ts';
 import { EventFollowers } from './event-followers.ts';
 import type { LogStarts } from './log-starts.ts';
 
@@ -27,11 +28,27 @@ interface Parts {
 
 const FOLLOWERS_MAX = 1000;
 
+/** `GET /v1/changes`: one stream for all that a page shows. */
+function changesRoute(app: FastifyInstance, parts: Parts, followers: ChangeFollowers): void {
+  app.addHook('preClose', async () => followers.stop());
+  app.route({
+    ...routeOptions(ROUTES.followChanges),
+    handler: async (request, reply) => {
+      if (request.method === 'HEAD') return reply.type('text/event-stream').send();
+      parts.admission.read();
+      if (followers.count >= FOLLOWERS_MAX) throw overloaded('too many requests follow changes');
+      parts.keyStreams.add(request.caller, reply.raw);
+      return followers.follow(reply);
+    },
+  });
+}
+
 export function eventsRoute(app: FastifyInstance, parts: Parts): void {
   const { admission, archive, runs } = parts;
   const query = new Checker(EventQuery);
   const followers = new EventFollowers(parts);
   app.addHook('preClose', async () => followers.stop());
+  changesRoute(app, parts, new ChangeFollowers(parts));
   app.route({
     ...routeOptions(ROUTES.followEvents),
     handler: async (request, reply) => {

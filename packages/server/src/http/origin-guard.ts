@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { SluiceError } from '@sluice/protocol';
 import { isLoopback } from '../config/relations.ts';
+import { isApiPath } from './api-path.ts';
 
 /**
  * Prevents web pages from controlling a local server. A page's requests carry its origin. A page
@@ -35,7 +36,7 @@ export class OriginGuard {
           `--allowed-hosts ${bare}`,
       );
     }
-    if (headers['sec-fetch-site'] === 'cross-site') {
+    if (headers['sec-fetch-site'] === 'cross-site' && !isLinkToPage(headers, url)) {
       throw forbidden('requests from other sites are refused');
     }
     const { origin } = headers;
@@ -58,6 +59,13 @@ export class OriginGuard {
  * only whether the server is up.
  */
 const PROBE = /^\/health\/(?:live|ready)$/;
+
+/** Somebody follows a link of another site to a page of the console, which holds no data. */
+function isLinkToPage(headers: IncomingMessage['headers'], url: string): boolean {
+  const isLink =
+    headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
+  return isLink && !isApiPath(url);
+}
 
 /** Without the port. */
 function nameOf(host: string): string {

@@ -9,6 +9,7 @@ import { type Projection, ProjectionError } from '../projection/projection.ts';
 import type { StoredSteps } from '../projection/projection-messages.ts';
 import type { RunReadmission } from '../projection/runs/run-readmission.ts';
 import { timeOf } from '../tasks/task-filter.ts';
+import { definitionOfRun, workflowNotFound } from '../workflows/workflow-views.ts';
 import { ended, explainRun, type RunExplanation } from './run-explain.ts';
 import { runSource } from './run-view.ts';
 
@@ -58,6 +59,23 @@ export class RunArchive {
     const whole = JSON.parse(await this.one(namespace, id)) as Record<string, unknown>;
     const { steps: _, stepsCursor: __, ...rest } = whole;
     return JSON.stringify(rest);
+  }
+
+  /** The definition that a run follows, as JSON text. */
+  async definition(namespace: string, id: string): Promise<string> {
+    const json = await this.inMemory(namespace, id, (state, slot) => {
+      return definitionOfRun(state.programs.at(state.runs.table.program[slot]));
+    });
+    if (json !== undefined) return json;
+    const { workflow, version } = JSON.parse(await this.summary(namespace, id)) as {
+      readonly workflow: string;
+      readonly version: number | null;
+    };
+    return this.parts.engine.read(({ programs }) => {
+      const program = version === null ? undefined : programs.version(namespace, workflow, version);
+      if (program === undefined) throw workflowNotFound(workflow, version ?? undefined);
+      return definitionOfRun(program);
+    });
   }
 
   /** A page of the steps of a run, as JSON text. */

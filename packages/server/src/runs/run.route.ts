@@ -101,6 +101,13 @@ function readRoutes(app: FastifyInstance, { runs, waiting }: Parts): void {
     ...routeOptions(ROUTES.explainRun),
     handler: ({ params, caller }) => runs.explain(caller.namespace, params.id),
   });
+  app.route<OfRun>({
+    ...routeOptions(ROUTES.getRunDefinition),
+    handler: async ({ params, caller }, reply) => {
+      const json = await runs.definition(caller.namespace, params.id);
+      return reply.type('application/json').send(json);
+    },
+  });
   const list = new Checker(ListQuery);
   app.route<OfRun>({
     ...routeOptions(ROUTES.listRunSteps),

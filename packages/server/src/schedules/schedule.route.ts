@@ -2,6 +2,7 @@ import { explainSchedule, nextTimes } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import {
   BackfillRequest,
+  CalendarQuery,
   ListQuery,
   NothingSaid,
   PreviewQuery,
@@ -25,6 +26,7 @@ import type { RunArchive } from '../runs/run-archive.ts';
 import type { TaskArchive } from '../tasks/task-archive.ts';
 import { foundSchedule } from './find-schedule.ts';
 import { changeSchedules } from './schedule-batch.ts';
+import { countTimes } from './schedule-calendar.ts';
 import { scheduleView } from './schedule-exec.ts';
 import { listFires } from './schedule-fires.ts';
 import { listSchedules } from './schedule-list.ts';
@@ -72,6 +74,15 @@ function readRoutes(app: FastifyInstance, { engine, admission }: Parts): void {
       const filter = { ...rest, tags };
       const json = await listSchedules(engine, namespace, { filter, limit, cursor });
       return reply.type('application/json').send(json);
+    },
+  });
+  const windows = new Checker(CalendarQuery);
+  app.route({
+    ...routeOptions(ROUTES.getScheduleCalendar),
+    handler: async ({ query, caller: { namespace } }) => {
+      const { window = '24h' } = parseQuery(windows, query);
+      admission.read();
+      return countTimes(engine, namespace, window);
     },
   });
   app.route({

@@ -34,7 +34,7 @@ const OF_DEFINITION = new Set([
 const OF_TASK = words(`retryCount retryLogic retryDelaySeconds maxRetryDelaySeconds
   responseTimeoutSeconds pollTimeoutSeconds totalTimeoutSeconds backoffScaleFactor inputKeys
   outputKeys concurrentExecLimit rateLimitPerFrequency rateLimitFrequencyInSeconds isolationGroupId
-  executionNameSpace baseType resources constraints retry timeouts callback`);
+  executionNameSpace baseType resources constraints placement retry timeouts callback`);
 
 const OF_TASK_DEFINITION = new Set([...ANYWHERE, ...OF_TASK]);
 

@@ -18,6 +18,12 @@ export function definitionJson(program: StoredProgram): string {
   return `${view.slice(0, -1)},"definition":${program.text}}`;
 }
 
+/** The definition of a run as JSON text. */
+export function definitionOfRun({ name, version, text }: StoredProgram): string {
+  const view = JSON.stringify({ workflow: name, version: version === 0 ? null : version });
+  return `${view.slice(0, -1)},"definition":${text}}`;
+}
+
 function versionView({ version, hash, scopes, registeredAt }: StoredProgram): object {
   // What stands for the branches of a dynamic fork awaits nothing, and is not in the definition.
   const steps = scopes.flatMap(({ arrivals }) => arrivals.filter((count) => count > 0)).length;

@@ -67,12 +67,13 @@ export function taskView(
 
 /** What the task needs of a worker, and how it is retried and limited. */
 function policiesOf({ tasks, texts }: ReadonlyState, slot: Slot) {
-  const { resources, constraintTexts } = texts.shape.at(tasks.shape[slot]);
+  const { resources, constraintTexts, placement } = texts.shape.at(tasks.shape[slot]);
   const { delaysMs, ...rule } = texts.retry.at(tasks.retry[slot]);
   const callback = texts.callback.at(tasks.callback[slot]);
   return {
     resources,
     constraints: constraintTexts,
+    ...(placement === undefined ? {} : { placement }),
     retry: delaysMs === undefined ? rule : { ...rule, delaysMs },
     timeouts: statedTimeouts(texts.timeouts.textAt(tasks.timeouts[slot])),
     callback: callback === undefined ? null : ({ url: callback.url, on: callback.on } as Shown),

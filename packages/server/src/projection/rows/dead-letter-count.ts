@@ -55,7 +55,7 @@ export class DeadLetterCount {
 
   private async count(scope: CountScope): Promise<ErrorGroups> {
     const { clock, pause, deadLetters } = this.parts;
-    const counts = new ErrorGroupCount();
+    const counts = new ErrorGroupCount(Date.now());
     let workedMs = 0;
     let begunAt = clock();
     for (const record of deadLetters(scope)) {

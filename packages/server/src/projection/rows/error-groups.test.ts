@@ -5,6 +5,9 @@ import type { TaskRecord } from './task-record.ts';
 
 let numbers = 0;
 
+const HOUR_MS = 3_600_000;
+const NOW = 30 * HOUR_MS;
+
 function failed(message: string | undefined, given: Partial<TaskRecord> = {}): TaskRecord {
   numbers += 1;
   const result = message === undefined ? '' : JSON.stringify({ message });
@@ -14,7 +17,7 @@ function failed(message: string | undefined, given: Partial<TaskRecord> = {}): T
 }
 
 function errorGroups(records: readonly TaskRecord[]): ErrorGroups {
-  const counts = new ErrorGroupCount();
+  const counts = new ErrorGroupCount(NOW);
   for (const record of records) counts.add(record);
   return counts.result(true);
 }
@@ -80,4 +83,23 @@ test('so many kinds that nobody could look at them are counted together', () => 
 
   expect(items).toHaveLength(1000);
   expect(others).toBe(500);
+});
+
+test('each group has its tasks of the last 24 hours by hour', () => {
+  const hoursAgo = (hours: number) => failed('down', { endedAt: NOW - hours * HOUR_MS });
+
+  const { items } = errorGroups([
+    hoursAgo(0),
+    hoursAgo(2),
+    hoursAgo(2),
+    hoursAgo(23),
+    hoursAgo(24),
+  ]);
+
+  const expected = new Array(24).fill(0);
+  expected[23] = 1;
+  expected[21] = 2;
+  expected[0] = 1;
+  expect(items[0].endedByHour).toEqual(expected);
+  expect(items[0].count).toBe(5);
 });

@@ -22,6 +22,8 @@ interface ErrorGroup {
   taskId: string;
   firstEndedAt: string;
   lastEndedAt: string;
+  /** Tasks that ended in each of the last 24 hours, the current hour last. */
+  readonly endedByHour: number[];
 }
 
 export interface ErrorGroups {
@@ -33,19 +35,35 @@ export interface ErrorGroups {
   readonly isComplete: boolean;
 }
 
+const HOURS = 24;
+const HOUR_MS = 3_600_000;
+
 /** Counts dead letters by kind of error. */
 export class ErrorGroupCount {
+  /** The number of the current hour. */
+  private readonly hour: number;
   private readonly groups = new Map<string, ErrorGroup>();
   private others = 0;
+
+  constructor(now: number) {
+    this.hour = Math.floor(now / HOUR_MS);
+  }
 
   add(record: TaskRecord): void {
     const message = messageOf(record);
     const fingerprint = fingerprintOf(message);
     const key = `${record.queue} ${fingerprint}`;
-    const group = this.groups.get(key);
+    let group = this.groups.get(key);
     if (group !== undefined) count(group, record, message);
-    else if (this.groups.size === GROUPS_MAX) this.others += 1;
-    else this.groups.set(key, newGroup(record, fingerprint, message));
+    else if (this.groups.size === GROUPS_MAX) {
+      this.others += 1;
+      return;
+    } else {
+      group = newGroup(record, fingerprint, message);
+      this.groups.set(key, group);
+    }
+    const hoursAgo = this.hour - Math.floor(record.endedAt / HOUR_MS);
+    if (hoursAgo >= 0 && hoursAgo < HOURS) group.endedByHour[HOURS - 1 - hoursAgo] += 1;
   }
 
   result(isComplete: boolean): ErrorGroups {
@@ -56,7 +74,8 @@ export class ErrorGroupCount {
 
 function newGroup(record: TaskRecord, fingerprint: string, message: string): ErrorGroup {
   const endedAt = timeText(record.endedAt);
-  const times = { firstEndedAt: endedAt, lastEndedAt: endedAt };
+  const endedByHour = new Array<number>(HOURS).fill(0);
+  const times = { firstEndedAt: endedAt, lastEndedAt: endedAt, endedByHour };
   const taskId = idOf(record);
   return { fingerprint, type: taskTypeOf(record.queue), count: 1, message, taskId, ...times };
 }
