@@ -1,8 +1,9 @@
 /** What an agent offers of its host, and what it says when that changes. */
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Agent } from '../../packages/agent/src/agent.ts';
 import { ServerProcess } from '../support/server-process.ts';
@@ -10,6 +11,8 @@ import { waitUntil } from '../support/wait-until.ts';
 import { ApiClient } from './api-client.ts';
 
 const WAIT_MS = 60_000;
+
+const execute = promisify(execFile);
 
 let folder: string;
 let server: ServerProcess;
@@ -69,7 +72,7 @@ test('GPUs are given to one command at a time, by index', async () => {
 test('a disk that fills takes everything out of the offer, until it has room', async () => {
   const disk = join(folder, 'small-disk');
   await mkdir(disk);
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m,mode=711', 'tmpfs', disk]);
+  await execute('mount', ['-t', 'tmpfs', '-o', 'size=64m,mode=711', 'tmpfs', disk]);
   const other = await Agent.start({
     url: server.url,
     workFolder: join(disk, 'work'),
@@ -96,7 +99,7 @@ test('a disk that fills takes everything out of the offer, until it has room', a
     expect(ended.state).toBe('succeeded');
   } finally {
     await other.stop(0);
-    execFileSync('umount', ['--lazy', disk]);
+    await execute('umount', ['--lazy', disk]);
   }
 });
 

@@ -109,7 +109,7 @@ test('files go in, outputs come back, and the result is the output', async () =>
 });
 
 test('lines of both streams come in their order', async () => {
-  const script = 'for i in 1 2 3; do echo out $i; sleep 0.05; echo err $i >&2; sleep 0.05; done';
+  const script = 'for i in 1 2 3; do echo out $i; sleep 0.1; echo err $i >&2; sleep 0.1; done';
   const task = await shell(script);
 
   expect(await linesOf(task)).toEqual(['out 1', 'err 1', 'out 2', 'err 2', 'out 3', 'err 3']);
@@ -217,9 +217,11 @@ test('what the agent does not allow is refused, and what it allows is there', as
 });
 
 test('the files of a container can be read-only, without a network', async () => {
-  const task = await shell('touch /x || echo read-only; ls /sys/class/net', { readOnly: true });
+  const task = await shell('touch /x 2>/dev/null || echo read-only; ls /sys/class/net', {
+    readOnly: true,
+  });
 
-  expect((await linesOf(task)).slice(-2)).toEqual(['read-only', 'lo']);
+  expect(await linesOf(task)).toEqual(['read-only', 'lo']);
 });
 
 test('steps of a workflow run containers', async () => {
