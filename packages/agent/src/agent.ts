@@ -116,7 +116,8 @@ async function connect(options: AgentOptions, opened: Opened): Promise<Connectio
   const { workFolder, sluice } = opened;
   const agent = `sluice-${hashOf(workFolder)}`;
   const groups = await findGroups(agent);
-  const gpus = options.gpus ?? (await findGpus());
+  const found = await findGpus();
+  const gpus = options.gpus ?? found.indexes;
   const shares = new GpuShares(gpus, options.gpuShares);
   const live = new LiveAttempts(shares);
   const reserve = { ...RESERVE, ...options.reserve };
@@ -154,7 +155,7 @@ async function connect(options: AgentOptions, opened: Opened): Promise<Connectio
   const recovery = new Recovery({ groups, workFolder, containers, live, session });
   const adopted = await recovery.begin(options.url);
   const worker = await sluice.work(types, {
-    ...workOptions(options, { offer, groups, workFolder, containers }),
+    ...workOptions(options, { offer, groups, workFolder, containers }, found.model),
     unavailable: reasons.all,
     ...(adopted.work === undefined ? {} : { adopted: adopted.work }),
     onSession: (sessionId) => {
@@ -213,12 +214,20 @@ function typesOf(
   return [...(commands ? [command] : []), ...(container === undefined ? [] : [container])];
 }
 
-function workOptions(options: AgentOptions, { offer, groups, containers }: Host) {
+function workOptions(
+  options: AgentOptions,
+  { offer, groups, containers }: Host,
+  model: string | undefined,
+) {
   const { name, version, handleSignals, onNotice } = options;
   return {
     resources: offer,
     slots: options.slots ?? SLOTS_DEFAULT,
-    labels: { ...hostLabels(groups, containers), ...options.labels },
+    labels: {
+      ...hostLabels(groups, containers),
+      ...(offer.gpu === undefined || model === undefined ? {} : { gpu: model }),
+      ...options.labels,
+    },
     ...(name === undefined ? {} : { name }),
     ...(version === undefined ? {} : { version }),
     ...(handleSignals === undefined ? {} : { handleSignals }),
