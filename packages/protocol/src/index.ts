@@ -43,6 +43,7 @@ export {
   type NewKeyView,
 } from './schemas/access-schemas.ts';
 export { BlobHash, BlobParams } from './schemas/blob-schemas.ts';
+export { CalendarQuery, type ScheduleCalendar } from './schemas/calendar-schemas.ts';
 export { CallbackQuery, type CallbackView, RedeliverRequest } from './schemas/callback-schemas.ts';
 export { ErrorBody } from './schemas/error-schema.ts';
 export type { CommandExec, ContainerExec, Exec } from './schemas/exec-schemas.ts';
@@ -79,7 +80,6 @@ export {
 export {
   BackfillAnswer,
   BackfillRequest,
-  CalendarQuery,
   CronSpec,
   EverySpec,
   FireReason,
@@ -90,7 +90,6 @@ export {
   PreviewQuery,
   PutScheduleQuery,
   ScheduleBatch,
-  type ScheduleCalendar,
   ScheduleChange,
   ScheduleExplanation,
   ScheduleListQuery,
