@@ -8,6 +8,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import {
+  EXEC_SCHEMAS,
   OPERATOR_SCHEMAS,
   RUN_SCHEMAS,
   SCHEDULE_SCHEMAS,
@@ -30,12 +31,13 @@ interface Schema {
 const ROOT = path.resolve(import.meta.dirname, '..');
 const BIOME = path.join(ROOT, 'node_modules/.bin/biome');
 const TASK_TYPES = path.join(ROOT, 'packages/sdk/src/task/api-types.ts');
+const EXEC_TYPES = path.join(ROOT, 'packages/sdk/src/task/exec-types.ts');
 const OPERATOR_TYPES = path.join(ROOT, 'packages/sdk/src/operators/operator-types.ts');
 const SCHEDULE_TYPES = path.join(ROOT, 'packages/sdk/src/operators/schedule-types.ts');
 const RUN_TYPES = path.join(ROOT, 'packages/sdk/src/workflow/run-types.ts');
 
 /** The files that are written. */
-export const TARGETS = [TASK_TYPES, OPERATOR_TYPES, RUN_TYPES, SCHEDULE_TYPES] as const;
+export const TARGETS = [EXEC_TYPES, TASK_TYPES, OPERATOR_TYPES, RUN_TYPES, SCHEDULE_TYPES] as const;
 
 const HEADER = `// Made by scripts/sdk-types.ts from the schemas of the protocol. Change those, and run it again.
 `;
@@ -44,29 +46,41 @@ type Named = readonly (readonly [name: string, schema: Schema])[];
 
 /** The text of each file. */
 export function sdkTypes(): ReadonlyMap<string, string> {
+  const exec = plain(EXEC_SCHEMAS);
   const tasks = plain(SDK_SCHEMAS);
   const operators = plain(OPERATOR_SCHEMAS);
   const runs = plain(RUN_SCHEMAS);
   const schedules = plain(SCHEDULE_SCHEMAS);
   const names = new Map(
-    [...tasks, ...operators, ...runs, ...schedules].map(
+    [...exec, ...tasks, ...operators, ...runs, ...schedules].map(
       ([name, schema]) => [shapeOf(schema), name] as const,
     ),
   );
-  return new Map([
-    [TASK_TYPES, formatted(TASK_TYPES, declarations(tasks, names))],
-    [OPERATOR_TYPES, formatted(OPERATOR_TYPES, withImports(operators, tasks, names))],
-    [RUN_TYPES, formatted(RUN_TYPES, withImports(runs, tasks, names))],
-    [SCHEDULE_TYPES, formatted(SCHEDULE_TYPES, withImports(schedules, tasks, names))],
-  ]);
+  const ofExec = { schemas: exec, file: 'exec-types.ts' };
+  const both = [{ schemas: tasks, file: 'api-types.ts' }, ofExec];
+  const texts: readonly (readonly [string, string])[] = [
+    [EXEC_TYPES, declarations(exec, names)],
+    [TASK_TYPES, withImports(declarations(tasks, names), './', [ofExec])],
+    [OPERATOR_TYPES, withImports(declarations(operators, names), '../task/', both)],
+    [RUN_TYPES, withImports(declarations(runs, names), '../task/', both)],
+    [SCHEDULE_TYPES, withImports(declarations(schedules, names), '../task/', both)],
+  ];
+  return new Map(texts.map(([target, text]) => [target, formatted(target, text)]));
 }
 
-/** The declarations, with imports of the tasks' types that they use. */
-function withImports(schemas: Named, tasks: Named, names: Names): string {
-  const text = declarations(schemas, names);
-  const known = tasks.map(([name]) => name);
-  const imported = known.filter((name) => isUsed(name, text)).sort();
-  return `import type { ${imported.join(', ')} } from '../task/api-types.ts';\n${text}`;
+interface TypeFile {
+  readonly schemas: Named;
+  readonly file: string;
+}
+
+/** The declarations, with imports of the types of other files that they use. */
+function withImports(text: string, folder: string, files: readonly TypeFile[]): string {
+  const lines = files.map(({ schemas, file }) => {
+    const used = schemas.map(([name]) => name).filter((name) => isUsed(name, text));
+    if (used.length === 0) return '';
+    return `import type { ${used.sort().join(', ')} } from '${folder}${file}';\n`;
+  });
+  return lines.join('') + text;
 }
 
 function plain(schemas: object): Named {

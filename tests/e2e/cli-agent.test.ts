@@ -140,15 +140,18 @@ test('task get shows the command and what it used', async () => {
 test('every line of the page can be typed', async () => {
   const page = await readFile(join(ROOT, 'docs/agent.md'), 'utf8');
   const blocks = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block);
-  const [, lines, curl] = blocks;
+  const [, lines, many, curl] = blocks;
 
   const typed = await started('bash', ['-ec', lines ?? 'false']);
+  const array = await started('bash', ['-ec', many ?? 'false']);
   const sent = await started('bash', [
     '-ec',
     (curl ?? 'false').replace('http://127.0.0.1:7420', server.url),
   ]);
 
   expect(typed).toMatchObject({ code: 0, stdout: 'Linux\nI may use one core\na\nb\n' });
+  expect(array.stdout).toContain('frame 20\n');
+  expect(array.stdout).toMatch(/^sh +\d+ /m);
   const { id } = JSON.parse(sent.stdout);
   const { body } = await api.get(`/v1/tasks/${id}/wait?timeoutMs=${WAIT_MS}`);
   expect(body).toMatchObject({ state: 'succeeded' });

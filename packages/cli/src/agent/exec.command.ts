@@ -54,7 +54,7 @@ export const exec = defineCommand({
     tag: { value: 'NAME=VALUE', isMultiple: true, help: 'adds a tag; can be repeated' },
     array: {
       value: 'ELEMENTS',
-      help: 'run it for each of 1-100, 1-9:2, a,b or @FILE (a line each), in place of {}',
+      help: 'run it for each of 1-100, 1-9:2, a,b or the lines of @FILE, as {}',
     },
     detach: { short: 'd', help: 'print the id of the task and do not wait' },
     ...SERVER_FLAGS,

@@ -65,8 +65,6 @@ export const SDK_SCHEMAS = {
   TimeoutOptions: Timeouts,
   CallbackOptions: Callback,
   TaskDefaults: TaskDefinition,
-  CommandExec,
-  ContainerExec,
   Usage,
   TaskRequest,
   TaskPatch,
@@ -75,6 +73,12 @@ export const SDK_SCHEMAS = {
   AttemptView,
   TaskView,
 } as const satisfies Record<string, TSchema>;
+
+/** The same for programs that agents run. */
+export const EXEC_SCHEMAS = { CommandExec, ContainerExec } as const satisfies Record<
+  string,
+  TSchema
+>;
 
 /** The same for operators. */
 export const OPERATOR_SCHEMAS = {

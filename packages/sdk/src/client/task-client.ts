@@ -7,7 +7,6 @@ import type { DeadLetterGroup, QueueGroup, TaskGroup } from '../operators/operat
 import type { EventOptions, OperatorPort, TaskEvent } from '../operators/operator-port.ts';
 import type { RunGroup, WorkflowGroup } from '../operators/run-groups.ts';
 import type { ScheduleGroup } from '../operators/schedule-group.ts';
-import type { CommandExec, ContainerExec } from '../task/api-types.ts';
 import {
   type AnyTask,
   defaultsOf,
@@ -15,6 +14,7 @@ import {
   type TaskDefinition,
   taskBody,
 } from '../task/define-task.ts';
+import type { CommandExec, ContainerExec } from '../task/exec-types.ts';
 import type { TaskHandle } from '../task/task-handle.ts';
 import type { TaskOperations } from '../task/task-operations.ts';
 import type {

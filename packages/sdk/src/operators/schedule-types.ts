@@ -1,12 +1,11 @@
 // Made by scripts/sdk-types.ts from the schemas of the protocol. Change those, and run it again.
 import type {
   CallbackOptions,
-  CommandExec,
-  ContainerExec,
   Resources,
   RetryOptions,
   TimeoutOptions,
 } from '../task/api-types.ts';
+import type { CommandExec, ContainerExec } from '../task/exec-types.ts';
 
 /** When it fires. */
 export type ScheduleSpec =

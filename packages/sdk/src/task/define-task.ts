@@ -1,5 +1,5 @@
 import { type FieldsOf, refuseUnknownFields } from '../base/known-fields.ts';
-import type { CommandExec, ContainerExec } from './api-types.ts';
+import type { CommandExec, ContainerExec } from './exec-types.ts';
 import type { Later } from './failures.ts';
 import type { TaskContext } from './task-context.ts';
 import type { SubmitOptions, TaskDefaults } from './task-options.ts';

@@ -53,6 +53,15 @@ test('lines are kept in order, attempt by attempt, and only with their own task'
   expect(await texts(logs, idOf(2))).toEqual([]);
 });
 
+test('a reader finds lines whose file is not there yet', async () => {
+  const logs = new TaskLogs({ folder });
+
+  const written = logs.append({ id: ID, attempt: 1, lease: 1, seq: 1, at: 1, lines: ['a'] });
+
+  expect(await texts(logs)).toEqual(['1 a']);
+  await written;
+});
+
 test('what is sent again is dropped, also after a restart and a torn last line', async () => {
   const first = new TaskLogs({ folder });
   await first.append({ id: ID, attempt: 1, lease: 1, seq: 1, at: 1, lines: ['a'] });

@@ -105,6 +105,8 @@ export class TaskLogs implements LogSink {
 
   /** All lines of a task, in the order of its attempts. One file is in memory at a time. */
   async *readByLease(id: string, attempt?: number): AsyncGenerator<AttemptLines[]> {
+    // The end of a task may be known before the file with its first lines is there.
+    await this.written(id);
     for (const found of await this.filesOf(id)) {
       if (attempt !== undefined && attempt !== found.attempt) continue;
       const entries = await this.betweenWrites(found.path, () => readEntries(found.path));
