@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { rmdir } from 'node:fs/promises';
 import { arch, hostname, platform } from 'node:os';
 import { resolve } from 'node:path';
-import { defineTask, Sluice, type Worker } from '@sluice/sdk';
+import { defineTask, HandBack, Sluice, type TaskContext, type Worker } from '@sluice/sdk';
 import {
   type AgentOptions,
   containerSettings,
@@ -24,6 +24,8 @@ import { PipePool } from './host/pipe-pool.ts';
 import { SessionFile } from './host/session-file.ts';
 import { canEnter, findUser, ownUser } from './host/users.ts';
 import { defaultWorkFolder, makeWorkFolder } from './host/work-folder.ts';
+import { isObject } from './logic/exec-fields.ts';
+import { FailedHere } from './logic/failed-here.ts';
 import { GpuShares } from './logic/gpu-shares.ts';
 import { type HostOffer, offerOf } from './logic/offer.ts';
 import { Recovery } from './recovery.ts';
@@ -201,17 +203,40 @@ function typesOf(
   host: CommandHost,
   containers: ContainerService | undefined,
 ) {
+  const failed = new FailedHere();
   const command = defineTask<unknown, unknown>({
     type: 'command',
-    run: (input, context) => runCommand(host, context, input),
+    run: (input, context) => {
+      return elsewhereFirst(failed, context, () => runCommand(host, context, input));
+    },
   });
   const container =
     containers &&
     defineTask<unknown, unknown>({
       type: CONTAINER,
-      run: (input, context) => containers.run(context, input),
+      run: (input, context) => {
+        return elsewhereFirst(failed, context, () => containers.run(context, input));
+      },
     });
   return [...(commands ? [command] : []), ...(container === undefined ? [] : [container])];
+}
+
+/** Lets another host try what failed here, if the task asks for it. */
+async function elsewhereFirst(
+  failed: FailedHere,
+  { id, attempt, exec }: TaskContext,
+  run: () => Promise<unknown>,
+): Promise<unknown> {
+  if (!isObject(exec) || exec.avoidLastHost !== true) return run();
+  if (failed.belongsElsewhere({ id, attempt }, Date.now())) {
+    throw new HandBack('it failed here last, and another host may try it first');
+  }
+  try {
+    return await run();
+  } catch (cause) {
+    failed.note({ id, attempt });
+    throw cause;
+  }
 }
 
 function workOptions(

@@ -76,7 +76,7 @@ export type { Usage } from './task/api-types.ts';
 export type { AttemptEvent } from './task/attempt-event.ts';
 export { type AnyTask, defineTask, type TaskDefinition } from './task/define-task.ts';
 export type { CommandExec, ContainerExec } from './task/exec-types.ts';
-export { Later, PermanentFailure, RetryAfter, TaskAborted } from './task/failures.ts';
+export { HandBack, Later, PermanentFailure, RetryAfter, TaskAborted } from './task/failures.ts';
 export type { SignalListener, TaskContext } from './task/task-context.ts';
 export type {
   CancelOptions,
