@@ -2,7 +2,7 @@ import { defineTask, Sluice } from '@sluice/sdk';
 import { startSluice } from '../../peers/stores/sluice.ts';
 import { INPUT, type RunContender, SHAPES, type Shape, step } from '../contender.ts';
 
-const TYPE = 'step';
+export const TYPE = 'step';
 const SLOTS = 1000;
 const WAIT_MS = 60_000;
 
@@ -25,7 +25,7 @@ export const sluice: RunContender = {
   },
 };
 
-function definition({ name, steps, isFork }: Shape) {
+export function definition({ name, steps, isFork }: Shape) {
   const inputParameters = { n: '${workflow.input.n}' };
   const all = Array.from({ length: steps }, (_, n) => {
     return { name: TYPE, taskReferenceName: `s${n}`, inputParameters };

@@ -96,6 +96,9 @@ export class TaskWaiting {
   }
 }
 
+/** Given as the reason, because making one for each answer would cost as much as a JSON parse. */
+const NOBODY_WAITS = new Error('nobody waits for the answer');
+
 /** Aborts when the client disconnected or its key ended: then no answer is needed. */
 export function endSignal(
   keyStreams: KeyStreams,
@@ -103,7 +106,7 @@ export function endSignal(
   { raw }: FastifyReply,
 ): AbortSignal {
   const ended = new AbortController();
-  const end = (): void => ended.abort();
+  const end = (): void => ended.abort(NOBODY_WAITS);
   raw.once('close', end);
   keyStreams.add(caller, { once: (event, told) => raw.once(event, told), destroy: end });
   return ended.signal;
