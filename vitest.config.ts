@@ -36,8 +36,7 @@ export default defineConfig({
           setupFiles: ['tests/support/random-sequences.ts'],
           // Vitest leaves one core to itself, which is half of a small machine.
           maxWorkers: '100%',
-          // Random sequences take a while on a machine that does other things too.
-          testTimeout: 60_000,
+          testTimeout: TEST_MS_MAX,
         },
       },
       {

@@ -12,6 +12,11 @@ import { BlobClient, sha256Of } from './blob-client.ts';
 
 const WAIT_MS = 60_000;
 
+/** SLUICE_LONG asks for the long version of a test: 10,000 commands, and a gigabyte of output. */
+const IS_LONG = process.env.SLUICE_LONG !== undefined;
+const ROUNDS = IS_LONG ? 50 : 1;
+const FLOOD = IS_LONG ? '1g' : '100m';
+
 let folder: string;
 let server: ServerProcess;
 let api: ApiClient;
@@ -127,6 +132,22 @@ test('an output that is missing, or a link out of the scratch folder, fails the 
   expect(link).toMatchObject({ state: 'failed', error: { code: 'output_outside' } });
 });
 
+test('a result that is a link out of its folder is not read', async () => {
+  const task = await shell('ln -s /etc/shadow "$SLUICE_RESULT"');
+
+  expect(task).toMatchObject({ state: 'failed', error: { code: 'output_outside' } });
+  expect(task.error.message).not.toContain('root:');
+});
+
+test('output that is no text arrives as replacement characters', async () => {
+  const task = await shell('printf "a\\377\\000b\\n"; head -c 20000 /dev/urandom; echo; echo last');
+
+  const lines = await linesOf(task);
+  expect(task.state).toBe('succeeded');
+  expect(lines[0]).toBe('a\ufffd\0b');
+  expect(lines.at(-1)).toBe('last');
+});
+
 test('a secret is in the environment, and in no answer and no line', async () => {
   const task = await shell('echo "has $TOKEN"; test "${#TOKEN}" = 14', {
     env: { TOKEN: { secret: 'hunter2-secret' } },
@@ -230,7 +251,7 @@ test('a cancelled command that ignores SIGTERM is killed after its grace', async
 
 test('of a flood of output the end is kept', async () => {
   const task = await shell(
-    'head -c 300m /dev/zero | tr "\\0" "x" | fold -w 100; echo; echo the end',
+    `head -c ${FLOOD} /dev/zero | tr "\\0" "x" | fold -w 100; echo; echo the end`,
   );
 
   expect(task.state).toBe('succeeded');
@@ -300,11 +321,15 @@ test('the SDK submits commands and has their output', async () => {
 test('many short commands leave no folder, no group and no descriptor behind', async () => {
   const before = (await readdir('/proc/self/fd')).length;
   const bodies = Array(200).fill({ exec: { command: ['true'] } });
-  const { body } = await api.post('/v1/tasks', bodies);
-  const ids = body.items.map(({ id }: { id: string }) => id);
+  const ids: string[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const { body } = await api.post('/v1/tasks', bodies);
+    ids.push(...body.items.map(({ id }: { id: string }) => id));
+  }
   for (const id of ids) await api.get(`/v1/tasks/${id}/wait?timeoutMs=${WAIT_MS}`);
 
-  const { body: found } = await api.post('/v1/tasks/get', { ids });
+  const last = ids.slice(-1000);
+  const { body: found } = await api.post('/v1/tasks/get', { ids: last });
   expect(found.items.filter(({ state }: { state: string }) => state !== 'succeeded')).toEqual([]);
   await waitUntil(async () => (await attemptsIn(agent.workFolder)).length === 0, {
     what: 'no attempt is left in the folder',

@@ -16,8 +16,10 @@ export function runSluice(
 ): Promise<Ended> {
   return new Promise((resolve) => {
     const options = { env: { ...process.env, ...env } };
-    execFile(LAUNCHER, args, options, (error, stdout, stderr) => {
+    const child = execFile(LAUNCHER, args, options, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : error.code, stdout, stderr });
     });
+    // What is piped into it would be its input.
+    child.stdin?.end();
   });
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { rmdir } from 'node:fs/promises';
 import { arch, hostname, platform } from 'node:os';
 import { resolve } from 'node:path';
-import { defineTask, Sluice, type Worker } from '@sluice/sdk';
+import { defineTask, HandBack, Sluice, type TaskContext, type Worker } from '@sluice/sdk';
 import {
   type AgentOptions,
   containerSettings,
@@ -24,6 +24,8 @@ import { PipePool } from './host/pipe-pool.ts';
 import { SessionFile } from './host/session-file.ts';
 import { canEnter, findUser, ownUser } from './host/users.ts';
 import { defaultWorkFolder, makeWorkFolder } from './host/work-folder.ts';
+import { isObject } from './logic/exec-fields.ts';
+import { FailedHere } from './logic/failed-here.ts';
 import { GpuShares } from './logic/gpu-shares.ts';
 import { type HostOffer, offerOf } from './logic/offer.ts';
 import { Recovery } from './recovery.ts';
@@ -116,7 +118,8 @@ async function connect(options: AgentOptions, opened: Opened): Promise<Connectio
   const { workFolder, sluice } = opened;
   const agent = `sluice-${hashOf(workFolder)}`;
   const groups = await findGroups(agent);
-  const gpus = options.gpus ?? (await findGpus());
+  const found = await findGpus();
+  const gpus = options.gpus ?? found.indexes;
   const shares = new GpuShares(gpus, options.gpuShares);
   const live = new LiveAttempts(shares);
   const reserve = { ...RESERVE, ...options.reserve };
@@ -154,7 +157,7 @@ async function connect(options: AgentOptions, opened: Opened): Promise<Connectio
   const recovery = new Recovery({ groups, workFolder, containers, live, session });
   const adopted = await recovery.begin(options.url);
   const worker = await sluice.work(types, {
-    ...workOptions(options, { offer, groups, workFolder, containers }),
+    ...workOptions(options, { offer, groups, workFolder, containers }, found.model),
     unavailable: reasons.all,
     ...(adopted.work === undefined ? {} : { adopted: adopted.work }),
     onSession: (sessionId) => {
@@ -200,25 +203,56 @@ function typesOf(
   host: CommandHost,
   containers: ContainerService | undefined,
 ) {
+  const failed = new FailedHere();
   const command = defineTask<unknown, unknown>({
     type: 'command',
-    run: (input, context) => runCommand(host, context, input),
+    run: (input, context) => {
+      return elsewhereFirst(failed, context, () => runCommand(host, context, input));
+    },
   });
   const container =
     containers &&
     defineTask<unknown, unknown>({
       type: CONTAINER,
-      run: (input, context) => containers.run(context, input),
+      run: (input, context) => {
+        return elsewhereFirst(failed, context, () => containers.run(context, input));
+      },
     });
   return [...(commands ? [command] : []), ...(container === undefined ? [] : [container])];
 }
 
-function workOptions(options: AgentOptions, { offer, groups, containers }: Host) {
+/** Lets another host try what failed here, if the task asks for it. */
+async function elsewhereFirst(
+  failed: FailedHere,
+  { id, attempt, exec }: TaskContext,
+  run: () => Promise<unknown>,
+): Promise<unknown> {
+  if (!isObject(exec) || exec.avoidLastHost !== true) return run();
+  if (failed.belongsElsewhere({ id, attempt }, Date.now())) {
+    throw new HandBack('it failed here last, and another host may try it first');
+  }
+  try {
+    return await run();
+  } catch (cause) {
+    failed.note({ id, attempt });
+    throw cause;
+  }
+}
+
+function workOptions(
+  options: AgentOptions,
+  { offer, groups, containers }: Host,
+  model: string | undefined,
+) {
   const { name, version, handleSignals, onNotice } = options;
   return {
     resources: offer,
     slots: options.slots ?? SLOTS_DEFAULT,
-    labels: { ...hostLabels(groups, containers), ...options.labels },
+    labels: {
+      ...hostLabels(groups, containers),
+      ...(offer.gpu === undefined || model === undefined ? {} : { gpu: model }),
+      ...options.labels,
+    },
     ...(name === undefined ? {} : { name }),
     ...(version === undefined ? {} : { version }),
     ...(handleSignals === undefined ? {} : { handleSignals }),

@@ -80,12 +80,8 @@ export {
 export {
   BackfillAnswer,
   BackfillRequest,
-  CronSpec,
-  EverySpec,
   FireReason,
   FireView,
-  OnceSpec,
-  PermanentSpec,
   Preview,
   PreviewQuery,
   PutScheduleQuery,
@@ -98,6 +94,7 @@ export {
   ScheduleRequest,
   ScheduleView,
 } from './schemas/schedule-schemas.ts';
+export { CronSpec, EverySpec, OnceSpec, PermanentSpec } from './schemas/schedule-spec-schemas.ts';
 export {
   CancelRequest,
   CancelTasksRequest,

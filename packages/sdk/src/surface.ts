@@ -76,7 +76,7 @@ export type { Usage } from './task/api-types.ts';
 export type { AttemptEvent } from './task/attempt-event.ts';
 export { type AnyTask, defineTask, type TaskDefinition } from './task/define-task.ts';
 export type { CommandExec, ContainerExec } from './task/exec-types.ts';
-export { Later, PermanentFailure, RetryAfter, TaskAborted } from './task/failures.ts';
+export { HandBack, Later, PermanentFailure, RetryAfter, TaskAborted } from './task/failures.ts';
 export type { SignalListener, TaskContext } from './task/task-context.ts';
 export type {
   CancelOptions,
@@ -101,6 +101,7 @@ export type { StopOptions, Worker, WorkerNotice, WorkOptions } from './worker/wo
 export type { CallbackTarget } from './workflow/callback-step.ts';
 export type { StartWorkflowOptions, SubWorkflowOptions } from './workflow/child-steps.ts';
 export { defineWorkflow, type WorkflowOptions } from './workflow/define-workflow.ts';
+export type { ExecStepOptions, StepExec } from './workflow/exec-step.ts';
 export type { HttpStepOutput, HttpStepRequest } from './workflow/http-step.ts';
 export type { Iteration, LoopOptions, LoopOverOptions } from './workflow/loop-steps.ts';
 export type {

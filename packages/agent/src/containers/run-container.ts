@@ -11,7 +11,7 @@ import type { ContainerGroups } from '../host/container-groups.ts';
 import { ownUser } from '../host/users.ts';
 import { AttemptFolder } from '../host/work-folder.ts';
 import { failureOf } from '../logic/command-end.ts';
-import { type ContainerRules, containerProblem, hostMounts } from '../logic/container-rules.ts';
+import { type ContainerRules, containerProblem } from '../logic/container-rules.ts';
 import type { ContainerPlan } from '../logic/container-spec.ts';
 import { readContainer } from '../logic/read-exec.ts';
 import { type ContainerResult, ContainerRun } from './container-run.ts';
@@ -49,9 +49,10 @@ export function runContainer(
       host.groups?.remove(live.name);
       await folder.remove();
     };
-    const exec = readContainer(context.exec);
-    if ('problem' in exec) throw refusal('bad_exec', exec.problem);
-    await checkRules(host, exec);
+    const asked = readContainer(context.exec);
+    if ('problem' in asked) throw refusal('bad_exec', asked.problem);
+    const exec = await withRealFolders(asked);
+    checkRules(host, exec);
     const result = await resultOf(host, context, { exec, folder, live, input });
     return outcomeOf(host, context, { exec, folder, result });
   });
@@ -120,14 +121,23 @@ const ENGINE_ENDED = {
   isRetryable: true,
 };
 
-async function checkRules({ rules, isRootless }: ContainerHost, exec: ContainerExec) {
-  const folders: string[] = [];
-  for (const path of hostMounts(exec)) {
-    const real = await realpath(path).catch(() => undefined);
-    if (real === undefined) throw refusal('mount_missing', `the host has no folder ${path}`);
-    folders.push(real);
-  }
-  const problem = containerProblem(exec, folders, rules);
+/** Follows the links in folders of the host, so that what is checked is what is mounted. */
+async function withRealFolders(exec: ContainerExec): Promise<ContainerExec> {
+  if (exec.volumes === undefined) return exec;
+  const volumes = await Promise.all(
+    exec.volumes.map(async (volume) => {
+      const { source } = volume;
+      if (!source.startsWith('/')) return volume;
+      const real = await realpath(source).catch(() => undefined);
+      if (real !== undefined) return { ...volume, source: real };
+      throw refusal('mount_missing', `the host has no folder ${source}`);
+    }),
+  );
+  return { ...exec, volumes };
+}
+
+function checkRules({ rules, isRootless }: ContainerHost, exec: ContainerExec): void {
+  const problem = containerProblem(exec, rules);
   if (problem !== undefined) throw refusal('container_not_allowed', problem);
   const own = ownUser();
   if (own.uid === 0 || isRootless || exec.user === undefined) return;

@@ -44,12 +44,16 @@ function readOwner(path: string): [number, string] | [] {
   }
 }
 
-/** Ticks from the boot of the host to the start of a process; empty when there is none. */
+/**
+ * Ticks from the boot of the host to the start of a process; empty when there is none. One that has
+ * ended and waits to be collected is none: not every supervisor collects.
+ */
 function startOf(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The name in brackets may have spaces and brackets.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+    const [state, ...others] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return state === 'Z' ? '' : (others[18] ?? '');
   } catch {
     return '';
   }

@@ -10,27 +10,21 @@ export interface ContainerRules {
   readonly devices: readonly string[];
 }
 
-/** Folders of the host that a container asks for. Others are volumes of the engine. */
-export function hostMounts({ volumes = [] }: ContainerExec): string[] {
-  return volumes.map(({ source }) => source).filter((source) => source.startsWith('/'));
-}
-
 /**
- * Why this container may not run; undefined when it may. The folders that it asks for are given
- * with their links followed, because a link could lead out of a folder that is allowed.
+ * Why this container may not run; undefined when it may. The links in its folders have to be
+ * followed before, because a link could lead out of a folder that is allowed.
  */
-export function containerProblem(
-  exec: ContainerExec,
-  folders: readonly string[],
-  rules: ContainerRules,
-): string | undefined {
+export function containerProblem(exec: ContainerExec, rules: ContainerRules): string | undefined {
   if (exec.privileged === true && !rules.allowPrivileged) {
     return 'the agent runs no privileged containers; see --allow-privileged';
   }
-  // The network of another container may be that of the host.
   if (exec.network === 'host' && !rules.allowHostNetwork) {
     return 'the agent gives no container the network of the host; see --allow-host-network';
   }
+  // Other sources are volumes of the engine.
+  const folders = (exec.volumes ?? [])
+    .map(({ source }) => source)
+    .filter((source) => source.startsWith('/'));
   const folder = folders.find((path) => !rules.mounts.some((allowed) => isBelow(path, allowed)));
   if (folder !== undefined) {
     return `the agent does not mount ${folder} of the host; see --allow-mount`;

@@ -58,6 +58,7 @@ const SHARED_RULES: FieldRules = {
     );
   },
   retryableExitCodes: (value) => Array.isArray(value),
+  avoidLastHost: (value) => typeof value === 'boolean',
 };
 
 /** The name of a field that is not what it must be. */

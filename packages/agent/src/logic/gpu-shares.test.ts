@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { GpuShares, gpuIndexes, gpuVariables } from './gpu-shares.ts';
+import { GpuShares, gpuVariables, readGpus } from './gpu-shares.ts';
 
 test('two tasks never have one GPU, unless it has shares', () => {
   const whole = new GpuShares(['0', '1']);
@@ -62,5 +62,10 @@ test('a program finds its GPUs by variables, and one without finds none', () => 
 });
 
 test('the output of nvidia-smi is read', () => {
-  expect(gpuIndexes('0\n1\n\nNo devices were found\n')).toEqual(['0', '1']);
+  expect(readGpus('0, NVIDIA A100 80GB\n1, NVIDIA A100 80GB\n')).toEqual({
+    indexes: ['0', '1'],
+    model: 'NVIDIA-A100-80GB',
+  });
+  expect(readGpus('0, Tesla T4\n3, NVIDIA L4')).toEqual({ indexes: ['0', '3'], model: undefined });
+  expect(readGpus('No devices were found\n')).toEqual({ indexes: [], model: undefined });
 });

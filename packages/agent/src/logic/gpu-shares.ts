@@ -61,10 +61,21 @@ export function gpuVariables(gpus: readonly string[], hasAny: boolean): Record<s
   return { NVIDIA_VISIBLE_DEVICES: list === '' ? 'void' : list, CUDA_VISIBLE_DEVICES: list };
 }
 
-/** Indexes in the output of nvidia-smi, one on each line. */
-export function gpuIndexes(text: string): string[] {
-  return text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => /^\d+$/.test(line));
+/** The GPUs of a host. */
+export interface FoundGpus {
+  readonly indexes: readonly string[];
+  /** As a label; undefined when there are several, or none. */
+  readonly model: string | undefined;
+}
+
+/** Reads the output of nvidia-smi: lines with an index and a name. */
+export function readGpus(text: string): FoundGpus {
+  const lines = text.split('\n').map((line) => /^\s*(\d+),\s*(.+?)\s*$/.exec(line));
+  const found = lines.filter((match) => match !== null);
+  const models = new Set(found.map(([, , name = '']) => name.replaceAll(/[^A-Za-z0-9._-]+/g, '-')));
+  const [model] = models;
+  return {
+    indexes: found.map(([, index = '']) => index),
+    model: models.size === 1 ? model : undefined,
+  };
 }

@@ -3,7 +3,6 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { repeatedName } from '@sluice/protocol/body-rules';
 import { inexactNumber } from '@sluice/protocol/exact-numbers';
-import { parseAllDocuments } from 'yaml';
 import { UsageError } from '../usage-error.ts';
 
 /** A file, or a part of one, that holds nothing to apply, and why. */
@@ -45,7 +44,7 @@ export async function dataIn(file: string): Promise<unknown[]> {
     throw new Error(`it is no file of ${DATA_EXTENSIONS.join(', ')}`);
   }
   const text = await readFile(file, 'utf8');
-  return (extname(file) === '.json' ? [jsonIn(text)] : documentsIn(text)).flat();
+  return (extname(file) === '.json' ? [jsonIn(text)] : await documentsIn(text)).flat();
 }
 
 /** The server sees only the parsed value, so what parsing loses is noticed here. */
@@ -61,7 +60,9 @@ function jsonIn(text: string): unknown {
   );
 }
 
-function documentsIn(text: string): unknown[] {
+async function documentsIn(text: string): Promise<unknown[]> {
+  // Loaded on demand: it is large, and an agent that runs for months never needs it.
+  const { parseAllDocuments } = await import('yaml');
   return [...parseAllDocuments(text)].map((document) => {
     const [problem] = document.errors;
     // Further lines of the message show the place in the text.

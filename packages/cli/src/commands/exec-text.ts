@@ -8,10 +8,21 @@ const COLUMNS_MAX = 500;
 /** What a command is and what its newest attempt used, beside what was promised to it. */
 export function execRows({ exec, resources, attempts }: Task): Row[] {
   if (exec === undefined) return [];
-  const { command = [] } = exec as { readonly command?: readonly string[] };
   const usage = attempts.at(-1)?.usage;
-  const rows: Row[] = [['command', short(command.map(word).join(' '), COLUMNS_MAX)]];
+  const rows = [programRow(exec as Program)];
   return usage === undefined ? rows : [...rows, ['used', usedText(usage, resources)]];
+}
+
+interface Program {
+  readonly command?: readonly string[];
+  readonly image?: string;
+  readonly args?: readonly string[];
+}
+
+function programRow({ command = [], image, args = [] }: Program): Row {
+  const words = image === undefined ? command : [image, ...args];
+  const kind = image === undefined ? 'command' : 'container';
+  return [kind, short(words.map(word).join(' '), COLUMNS_MAX)];
 }
 
 /** A word that a shell would read as it is stands without quotes. */

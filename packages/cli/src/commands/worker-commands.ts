@@ -30,10 +30,14 @@ export function workerTable(
       `${worker.used.slots ?? 0}/${worker.capacity.slots ?? 0}`,
       heardText(worker, now),
       stateOf(worker),
-      worker.types.map(({ type }) => type).join(' '),
+      worker.types.map(typeText).join(' '),
     ]),
     columns,
   );
+}
+
+function typeText({ type, unavailable }: Worker['types'][number]): string {
+  return unavailable === undefined ? type : `${type} (not now)`;
 }
 
 /** A worker without leases need not report: its session lasts as long as its connection. */

@@ -88,6 +88,13 @@ const SHARED = {
       description: 'Only these exit codes are tried again. Default: all but 126 and 127.',
     }),
   ),
+  avoidLastHost: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description:
+        'After a failure the next attempt goes to another agent, if one takes it within 10 s.',
+    }),
+  ),
 };
 
 export const CommandExec = Type.Object(

@@ -31,9 +31,9 @@ import {
   ScheduleChange,
   ScheduleExplanation,
   ScheduleRequest,
-  ScheduleSpec,
   ScheduleView,
 } from './schedule-schemas.ts';
+import { ScheduleSpec } from './schedule-spec-schemas.ts';
 import {
   CancelCounts,
   Explanation,

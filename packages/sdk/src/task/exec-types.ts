@@ -36,6 +36,11 @@ export interface CommandExec {
   readonly outputs?: Readonly<Record<string, string>>;
   /** Only these exit codes are tried again. Default: all but 126 and 127. */
   readonly retryableExitCodes?: readonly number[];
+  /**
+   * After a failure the next attempt goes to another agent, if one takes it within 10 s. Default
+   * false.
+   */
+  readonly avoidLastHost?: boolean;
   /** Folder to run in. Default: the scratch folder of the attempt. */
   readonly cwd?: string;
   /** User to run as. Default: the one that the agent was started for. */
@@ -81,6 +86,11 @@ export interface ContainerExec {
   readonly outputs?: Readonly<Record<string, string>>;
   /** Only these exit codes are tried again. Default: all but 126 and 127. */
   readonly retryableExitCodes?: readonly number[];
+  /**
+   * After a failure the next attempt goes to another agent, if one takes it within 10 s. Default
+   * false.
+   */
+  readonly avoidLastHost?: boolean;
   /** Folder to run in. Default: that of the image, else the scratch folder. */
   readonly workdir?: string;
   /**

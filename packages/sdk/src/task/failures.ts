@@ -18,6 +18,14 @@ export class RetryAfter extends Error {
 }
 
 /**
+ * Thrown by a handler that cannot run the task here: the task goes to another worker, and this
+ * costs no attempt. For a second it is not given to this worker again.
+ */
+export class HandBack extends Error {
+  override readonly name: string = 'HandBack';
+}
+
+/**
  * Returned by a handler: this attempt is over, and the task ends later by a call of
  * `TaskHandle.complete` or `fail`.
  */

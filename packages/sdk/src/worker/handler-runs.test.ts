@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { SluiceError } from '../calls/sluice-error.ts';
 import type { AttemptEvent } from '../task/attempt-event.ts';
 import { type AnyTask, defineTask } from '../task/define-task.ts';
-import { Later, PermanentFailure, RetryAfter, TaskAborted } from '../task/failures.ts';
+import { HandBack, Later, PermanentFailure, RetryAfter, TaskAborted } from '../task/failures.ts';
 import type { TaskContext } from '../task/task-context.ts';
 import { TestBlobs } from '../test-sluice/server/test-blobs.ts';
 import { RecordedSubmits } from '../testing/recorded-submits.ts';
@@ -97,6 +97,12 @@ describe('how a handler ends', () => {
     expect(ending).toMatchObject({
       kind: 'failed',
       error: { message: expect.stringContaining(message) },
+    });
+  });
+
+  test('one that cannot run the task here hands it back', async () => {
+    expect(await endOf(() => Promise.reject(new HandBack('no camera here')))).toEqual({
+      kind: 'refused',
     });
   });
 

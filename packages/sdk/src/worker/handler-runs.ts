@@ -5,7 +5,7 @@ import type { BlobPort } from '../calls/remote-blobs.ts';
 import type { Usage } from '../task/api-types.ts';
 import type { AttemptEvent } from '../task/attempt-event.ts';
 import type { AnyTask } from '../task/define-task.ts';
-import { Later, PermanentFailure, RetryAfter } from '../task/failures.ts';
+import { HandBack, Later, PermanentFailure, RetryAfter } from '../task/failures.ts';
 import type { TaskSubmits } from '../task/task-submits.ts';
 import { type Attempt, AttemptContext, type AttemptReports } from './attempt-context.ts';
 import { endEvents, startEvent } from './attempt-events.ts';
@@ -146,6 +146,7 @@ function endingOf(cause: unknown, { aborted }: AttemptContext): Ending {
   // handler whose worker stops may still report that its task must not run again.
   const { type } = aborted ?? {};
   if (type === 'cancelled' || type === 'lease_lost') return { kind: 'cancelled' };
+  if (isInstance(cause, HandBack)) return { kind: 'refused' };
   const error = errorOf(cause);
   if (isInstance(cause, PermanentFailure)) return { kind: 'failed', error, retryable: false };
   if (isInstance(cause, RetryAfter)) return { kind: 'failed', error, retryAfterMs: cause.delayMs };
