@@ -6,13 +6,15 @@ const FRAMES = 40;
 const transcode = defineTask({
   type: 'transcode',
   resources: { cpu: 1, memoryMb: 512 },
-  async run(input: { file: string; height: number }, { log, progress, signal }) {
+  async run(input: { file: string; height: number }, { log, progress, signal, usage }) {
     for (let frame = 1; frame <= FRAMES; frame++) {
       const colour = frame % 10 === 0 ? '\u001b[33m' : '\u001b[32m';
       await log(`${colour}frame ${frame * 25}\u001b[0m of ${input.file}, ${input.height}p`);
       await progress(frame / FRAMES, `frame ${frame * 25}`);
       await delay(input.height / 3, signal);
     }
+    const wallMs = (FRAMES * input.height) / 3;
+    usage({ wallMs, cpuMs: Math.round(wallMs * 0.72), memoryPeakBytes: 381 * 1024 * 1024 });
     return {
       file: `${input.file}.${input.height}.mp4`,
       seconds: 64,
@@ -192,7 +194,7 @@ export async function startDemo(
   }));
   await sluice.submitMany(transcode, films, { priority: 6 });
   const slow = await sluice.submit(
-    'transcode',
+    transcode,
     { file: 'long-night.mov', height: 2160 },
     { tags: { customer: '42' } },
   );

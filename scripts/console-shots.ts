@@ -6,7 +6,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 import { ServerProcess } from '../tests/support/server-process.ts';
 import { buildConsole } from './build-console.ts';
 import { startDemo } from './console-demo.ts';
@@ -44,6 +44,16 @@ function pagesOf({
   };
 }
 
+/** Dialogs, each with the page and the button that opens it. */
+const DIALOGS: Readonly<Record<string, readonly [string, string]>> = {
+  'dialog-submit': ['/tasks?type=transcode', 'Submit a task'],
+  'dialog-schedule': ['/schedules', 'Create a schedule'],
+  'dialog-workflow': ['/workflows/film', 'Write a new version'],
+  'dialog-start': ['/workflows/film', 'Start a run'],
+  'dialog-redrive': ['/dead-letters', 'Redrive all …'],
+  'dialog-key': ['/settings', 'Create a key'],
+};
+
 async function shoot(browser: Browser, url: string, pages: Record<string, string>): Promise<void> {
   for (const [size, viewport] of Object.entries(SIZES)) {
     for (const colorScheme of THEMES) {
@@ -51,15 +61,26 @@ async function shoot(browser: Browser, url: string, pages: Record<string, string
       const page = await context.newPage();
       for (const [name, address] of Object.entries(pages)) {
         await page.goto(url + address);
-        await page.getByRole('heading', { level: 1 }).waitFor();
-        // Lists and charts have had an answer, and lazy parts are there.
-        await page.waitForTimeout(700);
-        const file = path.join(folder, `${name}-${size}-${colorScheme}.png`);
-        await page.screenshot({ path: file, fullPage: size === 'narrow' });
+        await take(page, `${name}-${size}-${colorScheme}`, size === 'narrow');
       }
+      for (const [name, [address, button]] of Object.entries(DIALOGS)) {
+        await page.goto(url + address);
+        await page.getByRole('button', { name: button }).click();
+        await take(page, `${name}-${size}-${colorScheme}`, false);
+      }
+      await page.goto(url);
+      await page.keyboard.press('Control+k');
+      await take(page, `palette-${size}-${colorScheme}`, false);
       await context.close();
     }
   }
+}
+
+async function take(page: Page, name: string, fullPage: boolean): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  // Lists and charts have had an answer, and lazy parts are there.
+  await page.waitForTimeout(700);
+  await page.screenshot({ path: path.join(folder, `${name}.png`), fullPage });
 }
 
 await buildConsole();

@@ -28,7 +28,9 @@ stopWithNpm('start', stop);
 createInterface({ input: server.stdout }).on('line', (line) => {
   process.stdout.write(`${line}\n`);
   const [url] = /(?<=ready at )http\S+/.exec(line) ?? [];
-  if (url !== undefined) example = startExample(url);
+  if (url === undefined) return;
+  process.stdout.write(`open ${url} in a browser to see what it does\n`);
+  example = startExample(url);
 });
 
 const [code] = await once(server, 'exit');

@@ -17,8 +17,8 @@ const receiver = createServer((request, response) => {
 await once(receiver.listen(0, '127.0.0.1'), 'listening');
 const { port } = receiver.address() as AddressInfo;
 
-const address = process.env.SLUICE_URL ?? 'http://127.0.0.1:7420';
-const sluice = new Sluice({ url: address });
+const [address] = (process.env.SLUICE_URL ?? 'http://127.0.0.1:7420').split(',');
+const sluice = new Sluice();
 await sluice.work([record, split, peaks, draw], { name: 'waveform-worker' });
 say('a worker for the steps of the workflow "waveform" is connected');
 

@@ -52,7 +52,11 @@ export function consolePages(app: FastifyInstance, folder = FOLDER): void {
     if (!isPage && place === '/') return;
     // Read once, at the first request: a build that follows must not mix two versions.
     reading ??= readConsoleFiles(folder);
-    const files = await reading;
+    const files = await reading.catch((cause: Error) => {
+      // A build replaced the folder in this moment; the next request reads the new one.
+      reading = undefined;
+      throw cause;
+    });
     const file = files.get(place);
     if (file !== undefined && place !== '/index.html') return sendFile(request, reply, file);
     if (!isPage) return;

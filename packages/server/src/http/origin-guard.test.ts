@@ -82,3 +82,17 @@ test('a refused name comes with the flag that allows it', () => {
 
   expect(check).toThrow('--allowed-hosts sluice.internal');
 });
+
+test('a link of another site may lead to a page of the console, and not into the API', () => {
+  const link = {
+    host: 'localhost',
+    'sec-fetch-site': 'cross-site',
+    'sec-fetch-mode': 'navigate',
+    'sec-fetch-dest': 'document',
+  };
+
+  expect(codeOf(link, { url: '/tasks/t_1?view=log' })).toBe('allowed');
+  expect(codeOf(link, { url: '/v1/tasks' })).toBe('forbidden_origin');
+  expect(codeOf({ ...link, 'sec-fetch-dest': 'iframe' }, { url: '/' })).toBe('forbidden_origin');
+  expect(codeOf({ ...link, 'sec-fetch-mode': 'cors' }, { url: '/' })).toBe('forbidden_origin');
+});
