@@ -1,9 +1,12 @@
 /** Containers of tasks, run by an agent on a real Docker engine. */
+import { createHash } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Agent } from '../../packages/agent/src/agent.ts';
+import { ImageStore } from '../../packages/agent/src/containers/image-store.ts';
+import { ContainerEngine } from '../../packages/agent/src/engine/container-engine.ts';
 import { AgentUnderTest } from '../support/agent-process.ts';
 import { packBusybox } from '../support/container-image.ts';
 import { DockerEngine } from '../support/docker-engine.ts';
@@ -333,6 +336,23 @@ test('a container whose engine crashes is tried again, and nothing of it is left
   await nothingLeft();
 });
 
+test('images that the agent pulled are removed when nobody uses them, others stay', async () => {
+  const image = `${registry.address}/collected:1`;
+  await shell('true', { image });
+  const own = new ContainerEngine(engine.socket);
+  await own.connect();
+  const images = await ImageStore.open(own, agent.workFolder);
+
+  await images.collect(WAIT_MS, false);
+  const kept = await own.image(image);
+  await images.collect(-1, false);
+
+  expect(kept).toBeDefined();
+  expect(await own.image(image)).toBeUndefined();
+  expect(await own.image(IMAGE)).toBeDefined();
+  own.close();
+});
+
 async function reasonsOf({ id }: { id: string }): Promise<string> {
   const { body } = await api.get(`/v1/tasks/${id}/explain`);
   return JSON.stringify(body.reasons);
@@ -347,6 +367,12 @@ async function nothingLeft(): Promise<void> {
     async () => (await readdir(agent.workFolder)).every((name) => !name.startsWith('t_')),
     { what: 'no folder is left', timeoutMs: WAIT_MS },
   );
+  const hash = createHash('sha256').update(agent.workFolder).digest('hex').slice(0, 12);
+  for (const root of ['/sys/fs/cgroup', '/sys/fs/cgroup/pids']) {
+    const group = join(root, `sluice-${hash}.containers`);
+    const left = await readdir(group, { withFileTypes: true }).catch(() => []);
+    expect(left.filter((entry) => entry.isDirectory())).toEqual([]);
+  }
 }
 
 test.each([
