@@ -5,8 +5,8 @@ import type { AttemptFolder } from '../host/work-folder.ts';
 const OUTCOME_FILE = 'outcome.json';
 
 /**
- * Calls `run` for how a program ended, unless an earlier agent noted it. The output of a program can
- * be read only once, so an agent that starts later could not find it out again.
+ * Calls `run` for how a program ended, unless an earlier agent noted it. The output of a program
+ * can be read only once, so an agent that starts later could not find it out again.
  */
 export async function notedOutcome<T>(
   { control }: AttemptFolder,

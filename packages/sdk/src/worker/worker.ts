@@ -86,7 +86,7 @@ export interface WorkOptions {
   readonly adopted?: AdoptedWork;
   /** Called with the id of the session, which is secret: it is all that `adopted` needs. */
   readonly onSession?: (sessionId: string) => void;
-  /** Called when the server has answered how an attempt ended. An attempt that is lost has no end. */
+  /** Called when the server has answered how an attempt ended. One that is lost has no answer. */
   readonly onReported?: (lease: string) => void;
 }
 
