@@ -25,6 +25,7 @@ const PROGRAMS: readonly Program[] = [
   { name: 'promtool', packages: ['prometheus'] },
   { name: 'dockerd', packages: ['docker.io'] },
   { name: 'busybox', packages: ['busybox-static'] },
+  { name: 'ffmpeg', packages: ['ffmpeg'] },
   { name: 'systemd-analyze', packages: ['systemd'] },
   { name: 'cc', packages: ['gcc', 'libc6-dev'] },
 ];

@@ -16,7 +16,7 @@ test('a machine without programs needs all packages, one with some needs the oth
   await rm(folder, { recursive: true });
   const tools = ['git', 'curl', 'ca-certificates', 'python3', 'openssl'];
   const machine = ['mount', 'iproute2', 'chromium', 'prometheus'];
-  const others = [...tools, ...machine, 'docker.io', 'busybox-static', 'systemd'];
+  const others = [...tools, ...machine, 'docker.io', 'busybox-static', 'ffmpeg', 'systemd'];
   expect(all).toEqual([...others, 'gcc', 'libc6-dev']);
   expect(some).toEqual(others);
 });

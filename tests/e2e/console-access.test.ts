@@ -3,9 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeCertificate } from '../support/certificates.ts';
 import { ConsoleBrowser, type ConsolePage } from '../support/console-browser.ts';
 import { KeyedApi } from '../support/keyed-api.ts';
 import { ServerProcess } from '../support/server-process.ts';
+import { runSluice } from '../support/sluice-command.ts';
 
 let folder: string;
 let server: ServerProcess;
@@ -130,7 +132,7 @@ test('a key that ends while it is used leads to the log-in, with the reason', as
 
   await page
     .getByRole('alert')
-    .getByText(/You were logged out/)
+    .getByText(/You are not logged in: this is not a key/)
     .waitFor();
   await page.getByLabel('API key').fill(admin.key as string);
   await page.getByRole('button', { name: 'Log in' }).click();
@@ -160,3 +162,34 @@ test('a new key is shown once, and the audit trail knows who made it', async () 
     .waitFor();
   expect(troubles).toEqual([]);
 });
+
+test('a key that may only work is told so', async () => {
+  const { page } = await logIn(await admin.keyFor('worker', 'default'));
+
+  await page
+    .getByRole('alert')
+    .getByText(/role worker may not read/)
+    .waitFor();
+});
+
+test('over TLS the cookie is only sent over TLS, and lists are live over HTTP/2', async () => {
+  const { certFile, keyFile } = makeCertificate(folder, 'console');
+  const flags = ['--tls-cert-file', certFile, '--tls-key-file', keyFile];
+  const data = join(folder, 'tls');
+  const created = await runSluice(['key', 'create', '--role', 'admin', '--data', data]);
+  const [key] = /slk_\w+/.exec(created.stdout) as RegExpExecArray;
+  const secure = await ServerProcess.startServer(data, ...flags);
+  const { page, troubles } = await browser.open(secure.url, { ignoreHTTPSErrors: true });
+  await page.getByLabel('API key').fill(key);
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.getByText('Live', { exact: true }).waitFor();
+
+  const [cookie] = await page.context().cookies(`${secure.url}/v1/tasks`);
+  expect(cookie).toMatchObject({ secure: true, httpOnly: true });
+  expect(await page.evaluate(PROTOCOL)).toBe('h2');
+  expect(troubles).toEqual([]);
+  await page.context().close();
+  await secure.kill();
+});
+
+const PROTOCOL = "performance.getEntriesByType('navigation')[0].nextHopProtocol";

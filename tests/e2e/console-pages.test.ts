@@ -16,6 +16,9 @@ let opened: ConsolePage;
 let page: Page;
 let isBroken = true;
 
+/** A busy machine takes its time. */
+const PATIENCE = { timeout: 60_000 };
+
 const greet = defineTask({
   type: 'greet',
   async run(input: { name: string } | null, { log }) {
@@ -89,7 +92,9 @@ test('a task that is submitted with the form runs, and its page shows all of it'
   const form = page.getByRole('dialog', { name: 'Submit a task' });
   await form.getByLabel('Type').fill('greet');
   await form.getByLabel('Input').fill('{"name": "Ada"');
-  await expect.poll(() => form.getByRole('button', { name: 'Submit' }).isDisabled()).toBe(true);
+  await expect
+    .poll(() => form.getByRole('button', { name: 'Submit' }).isDisabled(), PATIENCE)
+    .toBe(true);
   await form.getByLabel('Input').fill('{"name": "Ada"}');
   await form.getByRole('button', { name: 'Submit' }).click();
 
@@ -161,7 +166,7 @@ test('dead letters are grouped by error, and redriven together', async () => {
   await page.getByRole('button', { name: 'Redrive 3 tasks' }).click();
 
   await page.getByText('No dead letters').waitFor();
-  await expect.poll(() => tasksOf('flaky', 'succeeded')).toBe(3);
+  await expect.poll(() => tasksOf('flaky', 'succeeded'), PATIENCE).toBe(3);
 });
 
 test('a queue is paused and resumed', async () => {
@@ -292,3 +297,43 @@ test('an address of nothing is a page that says so', async () => {
     .getByText(/no task/)
     .waitFor();
 });
+
+test('on a narrow screen the menu opens on demand, and nothing scrolls sideways', async () => {
+  await page.setViewportSize({ width: 390, height: 800 });
+  await heading('Overview').waitFor();
+  expect(await page.getByRole('link', { name: 'Workers', exact: true }).isVisible()).toBe(false);
+  for (const name of ['Workers', 'Queues', 'Tasks', 'Schedules', 'Dead letters']) {
+    await page.getByRole('button', { name: 'Menu' }).click();
+    await page.getByRole('link', { name, exact: true }).click();
+    await heading(name).waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+  }
+});
+
+test('older tasks are loaded while one scrolls', async () => {
+  await sluice.submitMany(
+    'scrolled',
+    Array.from({ length: 450 }, (_, n) => n),
+  );
+  await page.goto(`${server.url}/tasks?type=scrolled`);
+  await page.getByText('200 tasks loaded').waitFor();
+  const table = page.getByRole('region', { name: 'Table of tasks' });
+
+  await expect
+    .poll(async () => {
+      await table.evaluate(scrollToEnd);
+      return page.getByText('450 tasks loaded').count();
+    }, PATIENCE)
+    .toBe(1);
+  // Rows that are not on the screen are not in the page.
+  expect(await table.getByRole('row').count()).toBeLessThan(100);
+});
+
+/** Runs in the browser. */
+function scrollToEnd(element: unknown): void {
+  const { scrollHeight, scrollTo } = element as {
+    readonly scrollHeight: number;
+    readonly scrollTo: (x: number, y: number) => void;
+  };
+  scrollTo.call(element, 0, scrollHeight);
+}

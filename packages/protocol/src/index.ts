@@ -43,6 +43,7 @@ export {
   type NewKeyView,
 } from './schemas/access-schemas.ts';
 export { BlobHash, BlobParams } from './schemas/blob-schemas.ts';
+export { CalendarQuery, type ScheduleCalendar } from './schemas/calendar-schemas.ts';
 export { CallbackQuery, type CallbackView, RedeliverRequest } from './schemas/callback-schemas.ts';
 export { ErrorBody } from './schemas/error-schema.ts';
 export type { CommandExec, ContainerExec, Exec } from './schemas/exec-schemas.ts';
@@ -79,14 +80,12 @@ export {
 export {
   BackfillAnswer,
   BackfillRequest,
-  CalendarQuery,
   FireReason,
   FireView,
   Preview,
   PreviewQuery,
   PutScheduleQuery,
   ScheduleBatch,
-  type ScheduleCalendar,
   ScheduleChange,
   ScheduleExplanation,
   ScheduleListQuery,

@@ -101,6 +101,7 @@ export type { StopOptions, Worker, WorkerNotice, WorkOptions } from './worker/wo
 export type { CallbackTarget } from './workflow/callback-step.ts';
 export type { StartWorkflowOptions, SubWorkflowOptions } from './workflow/child-steps.ts';
 export { defineWorkflow, type WorkflowOptions } from './workflow/define-workflow.ts';
+export type { ExecStepOptions, StepExec } from './workflow/exec-step.ts';
 export type { HttpStepOutput, HttpStepRequest } from './workflow/http-step.ts';
 export type { Iteration, LoopOptions, LoopOverOptions } from './workflow/loop-steps.ts';
 export type {

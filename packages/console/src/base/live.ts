@@ -1,17 +1,14 @@
 /**
  * One stream for all that the page shows (`/v1/changes`). Its events say that there is something to
  * read; the queries that are on the screen are then read again. A quiet server costs no requests.
- *
- * Browsers open at most six connections to a server over HTTP/1.1, so a hidden tab closes its
- * stream.
  */
 import type { QueryClient } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
+import { whileVisible } from './visible.ts';
 
 export type LiveState = 'connecting' | 'live' | 'lost';
 
 const RETRY_MS = 1000;
-const HIDDEN_MS = 20_000;
 /** The server pings after five quiet seconds. */
 const SILENT_MS = 15_000;
 
@@ -25,20 +22,18 @@ class LiveStream {
   private client: QueryClient | undefined;
   private timer: number | undefined;
   private silence: number | undefined;
-  private hiding: number | undefined;
+  private end: () => void = () => {};
   private readonly listeners = new Set<() => void>();
   state: LiveState = 'connecting';
 
   start(client: QueryClient): void {
     if (this.client !== undefined) return;
     this.client = client;
-    document.addEventListener('visibilitychange', this.onVisibility);
-    this.open();
+    this.end = whileVisible({ open: () => this.open(), close: () => this.close() });
   }
 
   stop(): void {
-    document.removeEventListener('visibilitychange', this.onVisibility);
-    this.close();
+    this.end();
     this.client = undefined;
     this.set('connecting');
   }
@@ -46,12 +41,6 @@ class LiveStream {
   readonly subscribe = (listener: () => void): (() => void) => {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
-  };
-
-  private readonly onVisibility = (): void => {
-    clearTimeout(this.hiding);
-    if (document.hidden) this.hiding = window.setTimeout(() => this.close(), HIDDEN_MS);
-    else if (this.source === undefined) this.open();
   };
 
   private open(): void {

@@ -8,6 +8,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import { type Answer, type ApiError, type Arguments, api, type Call } from './api.ts';
+import { STILL } from './live.ts';
 
 interface Options {
   readonly enabled?: boolean;
@@ -40,9 +41,13 @@ export function useList<C extends PageCall>(
   options: Options & { readonly limit?: number } = {},
 ) {
   const { limit = 50, ...rest } = options;
+  const client = useQueryClient();
+  const queryKey = [call, args, 'list'];
+  const loaded = client.getQueryData<{ readonly pages: readonly unknown[] }>(queryKey)?.pages;
+  const isLive = (loaded?.length ?? 0) <= LIVE_PAGES_MAX;
   type List = { items: readonly ItemOf<C>[]; nextCursor: string | null };
   const query = useInfiniteQuery<List, ApiError, { pages: List[] }, unknown[], string | undefined>({
-    queryKey: [call, args, 'list'],
+    queryKey,
     initialPageParam: undefined,
     queryFn: ({ pageParam, signal }) => {
       const fields = { ...args.query, limit, cursor: pageParam } as Arguments<C>['query'];
@@ -50,12 +55,11 @@ export function useList<C extends PageCall>(
     },
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
     placeholderData: keepPreviousData,
-    refetchInterval: false,
     ...rest,
+    ...(isLive ? {} : { meta: STILL }),
   });
-  const pages = query.data?.pages ?? [];
-  const items = pages.flatMap((page) => page.items);
-  return { ...query, items, isLive: pages.length <= LIVE_PAGES_MAX };
+  const items = (query.data?.pages ?? []).flatMap((page) => page.items);
+  return { ...query, items, isLive };
 }
 
 export type ItemOf<C extends Call> =

@@ -1,5 +1,6 @@
 /** A stream of the server while a part of the page is shown. It opens again by itself. */
 import { useEffect, useRef } from 'react';
+import { whileVisible } from './visible.ts';
 
 type Handlers = Readonly<Record<string, (data: unknown) => void>>;
 
@@ -20,6 +21,7 @@ export function useStream(
     let timer: number | undefined;
     let hasEnded = false;
     const open = () => {
+      if (hasEnded) return;
       source = new EventSource(url);
       source.addEventListener('open', () => current.current.onOpen());
       for (const name of names.split(' ')) {
@@ -36,10 +38,10 @@ export function useStream(
         if (!hasEnded) timer = window.setTimeout(open, RETRY_MS);
       });
     };
-    open();
-    return () => {
+    const close = () => {
       clearTimeout(timer);
       source?.close();
     };
+    return whileVisible({ open, close });
   }, [url, names]);
 }

@@ -1,4 +1,5 @@
 /** Either the log-in or the pages, depending on whether the server knows the caller. */
+import { mayCall } from '@sluice/protocol/roles';
 import { QueryClient, QueryClientProvider, useQueryClient } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
@@ -55,7 +56,9 @@ function Gate() {
       client.clear();
       setRefusal(undefined);
     };
-    return <LoginPage reason={wasKnown(caller.data) ? refusal : undefined} onDone={enter} />;
+    // A person who never logged in needs no explanation of why there is no key.
+    const reason = caller.data === undefined ? undefined : refusal;
+    return <LoginPage reason={reason} onDone={enter} />;
   }
   if (caller.data === undefined) {
     return (
@@ -64,14 +67,13 @@ function Gate() {
       </main>
     );
   }
+  if (!mayCall(caller.data.roles, 'read')) {
+    const reason = `a key with the role ${caller.data.roles.join(', ')} may not read`;
+    return <LoginPage reason={reason} onDone={() => client.clear()} />;
+  }
   return (
     <CallerProvider value={caller.data}>
       <RouterProvider router={router} />
     </CallerProvider>
   );
-}
-
-/** A person who never logged in needs no explanation of why the key was refused. */
-function wasKnown(caller: unknown): boolean {
-  return caller !== undefined;
 }

@@ -1,15 +1,14 @@
 import { CHANGE_ERRORS, READ_ERRORS, type Route } from '../base/route.ts';
+import { CalendarQuery, ScheduleCalendar } from '../schemas/calendar-schemas.ts';
 import {
   BackfillAnswer,
   BackfillRequest,
-  CalendarQuery,
   FireView,
   Preview,
   PreviewQuery,
   PutScheduleQuery,
   ScheduleBatch,
   ScheduleBatchAnswer,
-  ScheduleCalendar,
   ScheduleChange,
   ScheduleExplanation,
   ScheduleListQuery,

@@ -6,6 +6,7 @@ import {
   type StartWorkflowOptions,
   type SubWorkflowOptions,
 } from './child-steps.ts';
+import { addExec, type ExecStepOptions, type StepExec } from './exec-step.ts';
 import { addHttp, type HttpStepOutput, type HttpStepRequest } from './http-step.ts';
 import { addLoop, type Iteration, type LoopOptions, type LoopOverOptions } from './loop-steps.ts';
 import { addMap, addMapOfRuns, type MapItems } from './map-steps.ts';
@@ -110,6 +111,18 @@ export class WorkflowBuilder<Input = unknown, Variables = unknown> {
       inputParameters: fieldsJson(scope, input, `the input of step '${name}'`),
       ...optionsJson(scope, task, { name, options }),
     });
+  }
+
+  /**
+   * Runs a program or a container on an agent: a list of arguments, or an object with `command` or
+   * `image`. Its output is what the program wrote as its result (see docs/agent.md).
+   */
+  exec<Output = unknown, MayFail extends boolean = false>(
+    name: string,
+    exec: StepExec | readonly Given<string>[],
+    options: ExecStepOptions<MayFail> = {},
+  ): Step<MayFail extends true ? Output | null : Output> {
+    return addExec(this.scope, { name, exec, options });
   }
 
   /**

@@ -36,7 +36,7 @@ export function LoginPage({ reason, onDone }: LoginProps) {
         <h1>Log in</h1>
         {reason !== undefined && error === null && (
           <div className="note" data-tone="warn" role="alert">
-            You were logged out: {reason}
+            You are not logged in: {reason}
           </div>
         )}
         <ErrorNote error={error} />

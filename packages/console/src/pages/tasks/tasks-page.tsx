@@ -1,7 +1,7 @@
 /** The live table of tasks. Only rows on the screen are in the page, however many were loaded. */
 import { useSearch } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useMay } from '../../base/caller.tsx';
 import { useList } from '../../base/queries.ts';
 import { plural } from '../../base/words.ts';
@@ -14,6 +14,8 @@ import { queryOf, TaskFilters } from './task-filters.tsx';
 
 const ROW_HEIGHT = 37;
 const PAGE = 200;
+/** Older tasks are loaded when the reader is this close to the end. */
+const ROWS_AHEAD = 30;
 
 export function TasksPage() {
   const search = useSearch({ from: '/tasks' });
@@ -24,7 +26,12 @@ export function TasksPage() {
   const isFiltered = Object.keys(search).some((name) => name !== 'columns');
   return (
     <>
-      <PageHead title="Tasks" under={<span>Newest first · live</span>}>
+      <PageHead
+        title="Tasks"
+        under={
+          <span>Newest first · {list.isLive ? 'live' : 'not live while many are loaded'}</span>
+        }
+      >
         {maySubmit && (
           <BulkActions
             chosen={list.items.filter(({ id }) => chosen.has(id))}
@@ -49,6 +56,7 @@ export function TasksPage() {
           chosen={maySubmit ? chosen : undefined}
           onChosen={setChosen}
           more={list.hasNextPage ? () => void list.fetchNextPage() : undefined}
+          isLoading={list.isFetchingNextPage}
         />
       )}
       {isSubmitting && <SubmitDialog type={search.type} onClose={() => setSubmitting(false)} />}
@@ -63,9 +71,10 @@ interface TableProps {
   readonly chosen: ReadonlySet<string> | undefined;
   readonly onChosen: (chosen: ReadonlySet<string>) => void;
   readonly more: (() => void) | undefined;
+  readonly isLoading: boolean;
 }
 
-function TaskTable({ items, columns, chosen, onChosen, more }: TableProps) {
+function TaskTable({ items, columns, chosen, onChosen, more, isLoading }: TableProps) {
   const frame = useRef<HTMLElement>(null);
   const names = columnsOf(columns);
   const rows = useVirtualizer({
@@ -77,6 +86,11 @@ function TaskTable({ items, columns, chosen, onChosen, more }: TableProps) {
   const shown = rows.getVirtualItems();
   const before = shown.at(0)?.start ?? 0;
   const after = rows.getTotalSize() - (shown.at(-1)?.end ?? 0);
+  const isAtEnd = (shown.at(-1)?.index ?? 0) >= items.length - ROWS_AHEAD;
+  const hasScrolled = (rows.scrollOffset ?? 0) > 0;
+  useEffect(() => {
+    if (hasScrolled && isAtEnd && !isLoading) more?.();
+  }, [hasScrolled, isAtEnd, isLoading, more]);
   const toggle = (id: string) => {
     const next = new Set(chosen);
     if (!next.delete(id)) next.add(id);
