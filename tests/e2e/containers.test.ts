@@ -316,8 +316,8 @@ test('an engine that is gone takes containers out of the offer, and says so', as
   expect(ended).toMatchObject({ state: 'succeeded', attempt: 1 });
 });
 
-test('a container whose engine crashes is tried again, and nothing of it is left', async () => {
-  const script = '[ $SLUICE_ATTEMPT = 2 ] || { echo up; sleep 965; }';
+test('a container whose engine crashes goes on, or is tried again if it ended with it', async () => {
+  const script = '[ $SLUICE_ATTEMPT = 2 ] || { echo up; while [ ! -e go ]; do sleep 0.1; done; }';
   const exec = { image: IMAGE, args: ['sh', '-c', script] };
   const retry = { maxAttempts: 2, delayMs: 1 };
   const { body: task } = await api.post('/v1/tasks', { exec, retry });
@@ -328,11 +328,19 @@ test('a container whose engine crashes is tried again, and nothing of it is left
 
   await engine.kill();
   await engine.startAgain();
+  // Whether an engine keeps its containers through a crash is up to the engine.
+  const names = (await readdir(agent.workFolder)).filter((name) => name.startsWith(task.id));
+  for (const name of names) {
+    await writeFile(join(agent.workFolder, name, 'work/go'), '').catch(() => undefined);
+  }
 
   const { body: ended } = await api.get(`/v1/tasks/${task.id}/wait?timeoutMs=${WAIT_MS}`);
-  expect(ended).toMatchObject({ state: 'succeeded', attempt: 2 });
+  expect(ended.state).toBe('succeeded');
   const { body } = await api.get(`/v1/tasks/${task.id}`);
-  expect(body.attempts[0].error.code).toBe('engine_unavailable');
+  const failures = body.attempts.slice(0, -1);
+  expect(failures.map(({ error }: { error: { code: string } }) => error.code)).toEqual(
+    ended.attempt === 1 ? [] : ['engine_unavailable'],
+  );
   await nothingLeft();
 });
 
