@@ -316,7 +316,7 @@ test('an engine that is gone takes containers out of the offer, and says so', as
   expect(ended).toMatchObject({ state: 'succeeded', attempt: 1 });
 });
 
-test('a container whose engine crashes goes on, or is tried again if it ended with it', async () => {
+test('a container whose engine crashes goes on, or is tried again if it ended', async () => {
   const script = '[ $SLUICE_ATTEMPT = 2 ] || { echo up; while [ ! -e go ]; do sleep 0.1; done; }';
   const exec = { image: IMAGE, args: ['sh', '-c', script] };
   const retry = { maxAttempts: 2, delayMs: 1 };
