@@ -347,6 +347,7 @@ test('a container whose engine crashes goes on, or is tried again if it ended', 
 test('images that the agent pulled are removed when nobody uses them, others stay', async () => {
   const image = `${registry.address}/collected:1`;
   await shell('true', { image });
+  await nothingLeft();
   const own = new ContainerEngine(engine.socket);
   await own.connect();
   const images = await ImageStore.open(own, agent.workFolder);
@@ -356,8 +357,7 @@ test('images that the agent pulled are removed when nobody uses them, others sta
   await images.collect(-1, false);
 
   expect(kept).toBeDefined();
-  expect(await own.image(image)).toBeUndefined();
-  expect(await own.image(IMAGE)).toBeDefined();
+  expect([await own.image(image), await own.image(IMAGE)]).toEqual([undefined, expect.anything()]);
   own.close();
 });
 

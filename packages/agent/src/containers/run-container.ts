@@ -47,7 +47,7 @@ export function runContainer(
     live.cleanUp = async () => {
       // What an engine that is away leaves behind is removed when it is back.
       await host.engine.remove(live.name).catch(() => undefined);
-      host.groups?.remove(live.name);
+      await host.groups?.remove(live.name);
       await folder.remove();
     };
     const asked = readContainer(context.exec);

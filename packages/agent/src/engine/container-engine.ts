@@ -217,10 +217,11 @@ export class ContainerEngine {
     });
   }
 
-  /** An image that something uses stays. */
-  async removeImage(name: string): Promise<void> {
+  /** Returns whether the image is gone: one that something uses stays. */
+  async removeImage(name: string): Promise<boolean> {
     const path = `${this.prefix}/images/${name}`;
     await this.socket.json({ method: 'DELETE', path }).catch(gone);
+    return (await this.image(name)) === undefined;
   }
 
   close(): void {
