@@ -227,6 +227,25 @@ test('a command that ended while no agent was there is reported by the next one'
   expect(ended).toMatchObject({ state: 'succeeded', attempt: 1, output: { ok: 1 } });
 });
 
+test('an end that no server has answered yet is reported by the next agent', async () => {
+  const { id, scratch } = await startWaiting('1968');
+
+  await server.kill();
+  await writeFile(join(folder, 'work', scratch, 'work', 'go'), '');
+  await waitFor(async () => {
+    const path = join(folder, 'work', scratch, 'control/outcome.json');
+    const text = await readFile(path, 'utf8').catch(() => '');
+    return text.endsWith('\n') ? [text] : [];
+  });
+  await endOf(agent, 'SIGKILL');
+  const { port } = new URL(server.url);
+  server = await ServerProcess.startDev(join(folder, 'data'), undefined, port);
+  agent = await startAgent();
+
+  const { body: ended } = await api.get(`/v1/tasks/${id}/wait?timeoutMs=${WAIT_MS}`);
+  expect(ended).toMatchObject({ state: 'succeeded', attempt: 1, output: { ok: 1 } });
+});
+
 test('a command whose lease is gone is ended by the agent that comes back', async () => {
   const { id } = await startWaiting('1967');
 

@@ -1,9 +1,12 @@
 /** Containers of tasks, run by an agent on a real Docker engine. */
+import { createHash } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Agent } from '../../packages/agent/src/agent.ts';
+import { ImageStore } from '../../packages/agent/src/containers/image-store.ts';
+import { ContainerEngine } from '../../packages/agent/src/engine/container-engine.ts';
 import { AgentUnderTest } from '../support/agent-process.ts';
 import { packBusybox } from '../support/container-image.ts';
 import { DockerEngine } from '../support/docker-engine.ts';
@@ -313,8 +316,8 @@ test('an engine that is gone takes containers out of the offer, and says so', as
   expect(ended).toMatchObject({ state: 'succeeded', attempt: 1 });
 });
 
-test('a container whose engine crashes is tried again, and nothing of it is left', async () => {
-  const script = '[ $SLUICE_ATTEMPT = 2 ] || { echo up; sleep 965; }';
+test('a container whose engine crashes goes on, or is tried again if it ended', async () => {
+  const script = '[ $SLUICE_ATTEMPT = 2 ] || { echo up; while [ ! -e go ]; do sleep 0.1; done; }';
   const exec = { image: IMAGE, args: ['sh', '-c', script] };
   const retry = { maxAttempts: 2, delayMs: 1 };
   const { body: task } = await api.post('/v1/tasks', { exec, retry });
@@ -325,12 +328,37 @@ test('a container whose engine crashes is tried again, and nothing of it is left
 
   await engine.kill();
   await engine.startAgain();
+  // Whether an engine keeps its containers through a crash is up to the engine.
+  const names = (await readdir(agent.workFolder)).filter((name) => name.startsWith(task.id));
+  for (const name of names) {
+    await writeFile(join(agent.workFolder, name, 'work/go'), '').catch(() => undefined);
+  }
 
   const { body: ended } = await api.get(`/v1/tasks/${task.id}/wait?timeoutMs=${WAIT_MS}`);
-  expect(ended).toMatchObject({ state: 'succeeded', attempt: 2 });
+  expect(ended.state).toBe('succeeded');
   const { body } = await api.get(`/v1/tasks/${task.id}`);
-  expect(body.attempts[0].error.code).toBe('engine_unavailable');
+  const failures = body.attempts.slice(0, -1);
+  expect(failures.map(({ error }: { error: { code: string } }) => error.code)).toEqual(
+    ended.attempt === 1 ? [] : ['engine_unavailable'],
+  );
   await nothingLeft();
+});
+
+test('images that the agent pulled are removed when nobody uses them, others stay', async () => {
+  const image = `${registry.address}/collected:1`;
+  await shell('true', { image });
+  await nothingLeft();
+  const own = new ContainerEngine(engine.socket);
+  await own.connect();
+  const images = await ImageStore.open(own, agent.workFolder);
+
+  await images.collect(WAIT_MS, false);
+  const kept = await own.image(image);
+  await images.collect(-1, false);
+
+  expect(kept).toBeDefined();
+  expect([await own.image(image), await own.image(IMAGE)]).toEqual([undefined, expect.anything()]);
+  own.close();
 });
 
 async function reasonsOf({ id }: { id: string }): Promise<string> {
@@ -347,6 +375,12 @@ async function nothingLeft(): Promise<void> {
     async () => (await readdir(agent.workFolder)).every((name) => !name.startsWith('t_')),
     { what: 'no folder is left', timeoutMs: WAIT_MS },
   );
+  const hash = createHash('sha256').update(agent.workFolder).digest('hex').slice(0, 12);
+  for (const root of ['/sys/fs/cgroup', '/sys/fs/cgroup/pids']) {
+    const group = join(root, `sluice-${hash}.containers`);
+    const left = await readdir(group, { withFileTypes: true }).catch(() => []);
+    expect(left.filter((entry) => entry.isDirectory())).toEqual([]);
+  }
 }
 
 test.each([

@@ -4,7 +4,17 @@
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, copyFile, mkdir, open, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  copyFile,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { waitUntil } from './wait-until.ts';
@@ -118,7 +128,17 @@ export class DockerEngine {
     if (running !== '') await this.run('rm', '--force', ...running.split('\n'));
     await this.end('SIGTERM');
     process.off('exit', this.endLeftOver);
+    await this.endShims();
     await this.unmountAll();
+  }
+
+  /** An engine that was killed leaves the processes that watch its containers. */
+  private async endShims(): Promise<void> {
+    for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+      const title = await readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '');
+      const isShim = title.includes('containerd-shim') && title.includes(`${this.folder}/`);
+      if (isShim) process.kill(Number(pid), 'SIGKILL');
+    }
   }
 
   /** An engine that was killed leaves its mounts. */

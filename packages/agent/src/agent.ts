@@ -160,6 +160,7 @@ async function connect(options: AgentOptions, opened: Opened): Promise<Connectio
     ...workOptions(options, { offer, groups, workFolder, containers }, found.model),
     unavailable: reasons.all,
     ...(adopted.work === undefined ? {} : { adopted: adopted.work }),
+    onReported: (lease) => live.reported(lease),
     onSession: (sessionId) => {
       session.write({ url: options.url, sessionId, generation: adopted.generation });
       void recovery.reconcile();

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { TaskContext } from '@sluice/sdk';
+import { TaskAborted, type TaskContext } from '@sluice/sdk';
 import type { AttemptFolder } from '../host/work-folder.ts';
 import type { AttemptRecord } from '../logic/attempt-record.ts';
 import type { GpuShares } from '../logic/gpu-shares.ts';
@@ -26,6 +26,8 @@ export class LiveAttempts {
   private readonly names = new Set<string>();
   private readonly running = new Set<LiveAttempt>();
   private readonly cleaning = new Set<Promise<void>>();
+  /** Ends the wait for the answer to the report of each attempt that has ended. */
+  private readonly unreported = new Map<string, () => void>();
   /** Attempts of an earlier agent whose handlers have not begun, by lease. */
   private readonly left = new Map<string, AttemptRecord>();
 
@@ -54,8 +56,8 @@ export class LiveAttempts {
 
   /**
    * Calls `run` with the attempt of a task, which is owned meanwhile. What it leaves behind is
-   * removed afterwards: its end is reported before that, and an agent that is killed in between
-   * leaves it to the next one.
+   * removed when the server has answered how it ended: an agent that is killed before leaves it to
+   * the next one, which reports it again.
    */
   async with<T>(context: TaskContext, run: (live: LiveAttempt) => Promise<T>): Promise<T> {
     const live = this.begin(context);
@@ -65,19 +67,29 @@ export class LiveAttempts {
     } finally {
       this.running.delete(live);
       this.gpus.giveBack(live.gpus);
-      const cleaning = this.clean(live);
+      const cleaning = this.clean(live, context);
       this.cleaning.add(cleaning);
       void cleaning.finally(() => this.cleaning.delete(cleaning));
     }
   }
 
-  /** Resolves when nothing is left to remove. */
+  /** The server has answered how the attempt of this lease ended. */
+  reported(lease: string): void {
+    this.unreported.get(lease)?.();
+    this.unreported.delete(lease);
+  }
+
+  /** No more reports will be answered. Resolves when nothing is left to remove. */
   async settled(): Promise<void> {
+    for (const lease of [...this.unreported.keys()]) this.reported(lease);
     await Promise.all(this.cleaning);
   }
 
   /** What cannot be removed now is ownerless, and is removed at the next connection. */
-  private async clean({ name, cleanUp }: LiveAttempt): Promise<void> {
+  private async clean({ name, cleanUp }: LiveAttempt, context: TaskContext): Promise<void> {
+    if (hasReport(context)) {
+      await new Promise<void>((resolve) => this.unreported.set(context.lease, resolve));
+    }
     await cleanUp().catch(() => undefined);
     this.names.delete(name);
   }
@@ -96,6 +108,13 @@ export class LiveAttempts {
     this.names.add(name);
     return { ...NEW, name, adopted: undefined, gpus };
   }
+}
+
+/** Whether the end of the attempt is reported. */
+function hasReport({ signal }: TaskContext): boolean {
+  const { reason } = signal;
+  if (!(reason instanceof TaskAborted)) return true;
+  return reason.type !== 'lease_lost' && reason.type !== 'stopping';
 }
 
 const NEW = { writtenBytes: 0, cleanUp: async () => undefined };

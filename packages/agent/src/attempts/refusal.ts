@@ -1,4 +1,4 @@
-import { PermanentFailure } from '@sluice/sdk';
+import { PermanentFailure, RetryAfter } from '@sluice/sdk';
 import type { CommandFailure } from '../logic/command-end.ts';
 
 /** A failure that another attempt would repeat. */
@@ -13,6 +13,8 @@ function coded(error: Error, code: string): Error {
 }
 
 /** What a handler throws for a failure. */
-export function errorOf({ code, message, isRetryable }: CommandFailure): Error {
-  return isRetryable ? coded(new Error(message), code) : refusal(code, message);
+export function errorOf({ code, message, isRetryable, retryAfterMs }: CommandFailure): Error {
+  if (!isRetryable) return refusal(code, message);
+  const isLater = retryAfterMs !== undefined;
+  return coded(isLater ? new RetryAfter(retryAfterMs, message) : new Error(message), code);
 }

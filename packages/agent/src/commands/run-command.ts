@@ -4,6 +4,7 @@ import { addFiles, outputOf } from '../attempts/attempt-files.ts';
 import type { BlobServer } from '../attempts/blob-transfer.ts';
 import { graceOf } from '../attempts/kill-grace.ts';
 import { type LiveAttempt, type LiveAttempts, portsOf, record } from '../attempts/live-attempts.ts';
+import { notedOutcome } from '../attempts/noted-outcome.ts';
 import { errorOf, refusal } from '../attempts/refusal.ts';
 import type { ProcessGroups } from '../host/cgroups.ts';
 import type { PipePool } from '../host/pipe-pool.ts';
@@ -50,7 +51,9 @@ export function runCommand(
     try {
       const exec = execOf(context);
       const plan = await planOf(host, context, { exec, live });
-      const result = await resultOf(host, context, { exec, live, plan, folder, input });
+      const result = await notedOutcome(folder, live.adopted !== undefined, () => {
+        return resultOf(host, context, { exec, live, plan, folder, input });
+      });
       context.usage(result.usage);
       if (context.signal.aborted) throw context.signal.reason;
       const codes = exec.retryableExitCodes;

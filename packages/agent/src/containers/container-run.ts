@@ -114,6 +114,8 @@ export class ContainerRun {
       return await this.result(exitCode, disk.isFull, output);
     } finally {
       this.hasEnded = true;
+      // Before the end is reported: the next attempt must not meet this one.
+      await this.ports.groups?.end(this.plan.name);
       forget();
       disk.end();
       output.end();

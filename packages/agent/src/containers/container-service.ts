@@ -110,7 +110,7 @@ export class ContainerService {
     const names = found.map(({ name }) => name);
     for (const name of ownerless(names, live.owned)) await this.engine.remove(name);
     const groups = (await this.groups?.names()) ?? [];
-    for (const name of ownerless(groups, live.owned)) this.groups?.remove(name);
+    for (const name of ownerless(groups, live.owned)) await this.groups?.remove(name);
   }
 
   async stop(): Promise<void> {

@@ -64,8 +64,7 @@ export class ImageStore {
     const inUse = new Set(this.uses.keys());
     const rules = { now: Date.now(), ageMsMax, isUnderPressure, inUse };
     for (const name of imagesToRemove(images, rules)) {
-      await this.engine.removeImage(name);
-      this.usedAt.delete(name);
+      if (await this.engine.removeImage(name)) this.usedAt.delete(name);
     }
     if (images.length > 0) await this.save();
   }

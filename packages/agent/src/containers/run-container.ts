@@ -5,6 +5,7 @@ import { addFiles, outputOf } from '../attempts/attempt-files.ts';
 import type { BlobServer } from '../attempts/blob-transfer.ts';
 import { graceOf } from '../attempts/kill-grace.ts';
 import { type LiveAttempt, type LiveAttempts, portsOf, record } from '../attempts/live-attempts.ts';
+import { notedOutcome } from '../attempts/noted-outcome.ts';
 import { errorOf, refusal } from '../attempts/refusal.ts';
 import type { ContainerEngine, ImageFacts } from '../engine/container-engine.ts';
 import type { ContainerGroups } from '../host/container-groups.ts';
@@ -46,14 +47,16 @@ export function runContainer(
     live.cleanUp = async () => {
       // What an engine that is away leaves behind is removed when it is back.
       await host.engine.remove(live.name).catch(() => undefined);
-      host.groups?.remove(live.name);
+      await host.groups?.remove(live.name);
       await folder.remove();
     };
     const asked = readContainer(context.exec);
     if ('problem' in asked) throw refusal('bad_exec', asked.problem);
     const exec = await withRealFolders(asked);
     checkRules(host, exec);
-    const result = await resultOf(host, context, { exec, folder, live, input });
+    const result = await notedOutcome(folder, live.adopted !== undefined, () => {
+      return resultOf(host, context, { exec, folder, live, input });
+    });
     return outcomeOf(host, context, { exec, folder, result });
   });
 }

@@ -145,8 +145,10 @@ export class ContainerEngine {
   /** Resolves with the exit code of a container that was started, when it has ended. */
   async wait(name: string): Promise<number> {
     const call = { ...this.post(`/containers/${name}/wait`), silenceMs: 0 };
-    const { StatusCode } = await this.socket.json<{ StatusCode: number }>(call);
-    return StatusCode;
+    const answer = await this.socket.json<{ StatusCode: number } | undefined>(call);
+    // The head of the answer comes at once; an engine that crashes later sends no more.
+    if (answer === undefined) throw new EngineError(0, 'its answer broke off');
+    return answer.StatusCode;
   }
 
   /** The output from its beginning to the end of the container. */
@@ -215,10 +217,11 @@ export class ContainerEngine {
     });
   }
 
-  /** An image that something uses stays. */
-  async removeImage(name: string): Promise<void> {
+  /** Returns whether the image is gone: one that something uses stays. */
+  async removeImage(name: string): Promise<boolean> {
     const path = `${this.prefix}/images/${name}`;
     await this.socket.json({ method: 'DELETE', path }).catch(gone);
+    return (await this.image(name)) === undefined;
   }
 
   close(): void {

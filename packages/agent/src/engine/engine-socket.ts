@@ -38,7 +38,11 @@ export class EngineSocket {
   async json<T>(call: EngineCall): Promise<T> {
     const answer = await this.open(call);
     const text = await textOf(answer);
-    return (text === '' ? undefined : JSON.parse(text)) as T;
+    try {
+      return (text === '' ? undefined : JSON.parse(text)) as T;
+    } catch (cause) {
+      throw new EngineError(0, 'its answer broke off', { cause });
+    }
   }
 
   /** Hands on the answer as it arrives, and resolves at its end. */

@@ -1,10 +1,14 @@
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CgroupV1 } from './cgroup-v1.ts';
 import { CgroupV2 } from './cgroup-v2.ts';
 import type { GroupUsage, ProcessGroups } from './cgroups.ts';
 import { readPids, readText, subfolders, tryRemoveFolder } from './group-files.ts';
+import { signalProcess } from './signal-process.ts';
 
 const ROOT = '/sys/fs/cgroup';
+const LOOKS_MAX = 200;
+const BETWEEN_LOOKS_MS = 10;
 
 /**
  * The control groups above containers. An engine removes the group of a container with it, and with
@@ -53,8 +57,19 @@ export class ContainerGroups {
     return [...new Set(folders.flatMap(readPids))];
   }
 
+  /** Ends what is left of a container: an engine that crashed may forget one that still runs. */
+  async end(name: string): Promise<void> {
+    for (let look = 0; look < LOOKS_MAX; look++) {
+      const pids = this.pids(name);
+      if (pids.length === 0) return;
+      for (const pid of pids) signalProcess(pid, 'SIGKILL');
+      await sleep(BETWEEN_LOOKS_MS);
+    }
+  }
+
   /** Every hierarchy has the group. One that cannot be removed yet is removed at a later start. */
-  remove(name: string): void {
+  async remove(name: string): Promise<void> {
+    await this.end(name);
     for (const folder of this.everywhere(name)) {
       for (const each of subfolders(folder)) tryRemoveFolder(join(folder, each));
       tryRemoveFolder(folder);

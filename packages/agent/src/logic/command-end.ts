@@ -18,6 +18,8 @@ export interface CommandFailure {
   readonly code: string;
   readonly message: string;
   readonly isRetryable: boolean;
+  /** When another attempt makes sense; by default the task decides. */
+  readonly retryAfterMs?: number;
 }
 
 /** Exit codes with which a shell says that a program cannot be run, or is not there. */

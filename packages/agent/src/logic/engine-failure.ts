@@ -57,6 +57,9 @@ const RULES: readonly Rule[] = [
   },
 ];
 
+/** By then the agent takes no containers any more, so no attempts are spent on it. */
+const ENGINE_NOTICED_MS = 5000;
+
 const OTHERS: Readonly<Record<Stage, string>> = {
   pull: 'image_pull_failed',
   create: 'container_not_run',
@@ -67,7 +70,8 @@ const OTHERS: Readonly<Record<Stage, string>> = {
 export function engineFailure(stage: Stage, { status, message }: EngineProblem): CommandFailure {
   if (status === 0) {
     const why = `the container engine does not answer: ${message}`;
-    return { code: 'engine_unavailable', message: why, isRetryable: true };
+    const retryAfterMs = ENGINE_NOTICED_MS;
+    return { code: 'engine_unavailable', message: why, isRetryable: true, retryAfterMs };
   }
   const rule = RULES.find(({ stages, matches }) => stages.includes(stage) && matches.test(message));
   if (rule !== undefined) return { code: rule.code, message, isRetryable: rule.isRetryable };

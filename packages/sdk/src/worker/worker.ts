@@ -86,6 +86,8 @@ export interface WorkOptions {
   readonly adopted?: AdoptedWork;
   /** Called with the id of the session, which is secret: it is all that `adopted` needs. */
   readonly onSession?: (sessionId: string) => void;
+  /** Called when the server has answered how an attempt ended. One that is lost has no answer. */
+  readonly onReported?: (lease: string) => void;
 }
 
 /** What a process leaves to the next one. */
@@ -122,6 +124,7 @@ const WORK_FIELDS: FieldsOf<WorkOptions> = {
   unavailable: true,
   adopted: true,
   onSession: true,
+  onReported: true,
 };
 
 /** Throws a `TypeError` that names a misspelled option. */
@@ -279,6 +282,7 @@ export class Worker {
         this.notice(notice);
         return;
       case 'report_answered':
+        this.setup.onReported?.(notice.lease);
         if (notice.outcome === 'ok' || notice.outcome === 'duplicate') return;
         // It stopped on request, so a refused report is no problem.
         if (notice.kind === 'cancelled') return;

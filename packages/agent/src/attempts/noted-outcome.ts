@@ -1,0 +1,24 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { AttemptFolder } from '../host/work-folder.ts';
+
+const OUTCOME_FILE = 'outcome.json';
+
+/**
+ * Calls `run` for how a program ended, unless an earlier agent noted it. The output of a program
+ * can be read only once, so an agent that starts later could not find it out again.
+ */
+export async function notedOutcome<T>(
+  { control }: AttemptFolder,
+  isAdopted: boolean,
+  run: () => Promise<T>,
+): Promise<T> {
+  const path = join(control, OUTCOME_FILE);
+  const noted = isAdopted ? await readFile(path, 'utf8').catch(() => '') : '';
+  // Without the end of its line it was not written whole.
+  if (noted.endsWith('\n')) return JSON.parse(noted) as T;
+  const outcome = await run();
+  // A disk that is full must not change how the program ended.
+  await writeFile(path, `${JSON.stringify(outcome)}\n`, { mode: 0o600 }).catch(() => undefined);
+  return outcome;
+}
