@@ -1,8 +1,8 @@
 /**
  * How fast the console is in a real browser: `npm run bench:console`.
  *
- * The server has 100,000 tasks and a run of 1,000 steps. Frames are measured while a script scrolls;
- * on a screen of 60 Hz a frame takes 16.7 ms.
+ * The server has 100,000 tasks and a run of 1,000 steps. Frames are measured while a script
+ * scrolls; on a screen of 60 Hz a frame takes 16.7 ms.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -163,6 +163,24 @@ test('a new key is shown once, and the audit trail knows who made it', async () 
   expect(troubles).toEqual([]);
 });
 
+test('whoever creates the first key sees it, and stays logged in', async () => {
+  const fresh = await ServerProcess.startDev(join(folder, 'fresh'));
+  const { page, troubles } = await browser.open(`${fresh.url}`);
+  await page.goto(`${fresh.url}/settings`);
+  await page.getByRole('button', { name: 'Create a key' }).click();
+  await page.getByRole('button', { name: 'Create', exact: true }).click();
+
+  const text = await page.getByRole('dialog').getByText(/^slk_/).innerText();
+  await page.getByRole('button', { name: 'I have copied it' }).click();
+  await page.getByText('yours').waitFor();
+  await page.getByRole('button', { name: 'Log out' }).waitFor();
+  expect((await fetch(`${fresh.url}/v1/tasks`)).status).toBe(401);
+  expect((await new KeyedApi(fresh.url, text).get('/v1/tasks')).status).toBe(200);
+  expect(troubles).toEqual([]);
+  await page.context().close();
+  await fresh.kill();
+});
+
 test('a key that may only work is told so', async () => {
   const { page } = await logIn(await admin.keyFor('worker', 'default'));
 

@@ -50,7 +50,7 @@ async function put(path: string, body: unknown): Promise<Answer> {
   return answer;
 }
 
-test('a follower of changes is told at the start, after a change, and that nothing happened', async () => {
+test('a follower of changes is told at the start, after a change, and of silence', async () => {
   const seen: string[] = [];
   for await (const { name } of eventsOf('/v1/changes')) {
     seen.push(name);

@@ -144,8 +144,24 @@ class Values {
 }
 
 function textOf({ pattern, minLength = 0, maxLength = 50 }: JsonSchema): Arbitrary<string> {
-  // Values cannot be drawn from a look-ahead. It only excludes two names, so it is removed.
-  if (pattern !== undefined)
-    return fc.stringMatching(new RegExp(pattern.replace(/\(\?!.*?\$\)/, '')));
-  return fc.string({ minLength, maxLength: Math.min(maxLength, 50), unit: 'grapheme' });
+  if (pattern === undefined) {
+    return fc.string({ minLength, maxLength: Math.min(maxLength, 50), unit: 'grapheme' });
+  }
+  const texts = fc.stringMatching(new RegExp(withoutLookaheads(pattern)));
+  return pattern.includes('(?!') ? texts.filter((text) => new RegExp(pattern).test(text)) : texts;
+}
+
+/** The library cannot draw for `(?!…)`. What it draws without is filtered. */
+function withoutLookaheads(pattern: string): string {
+  const start = pattern.indexOf('(?!');
+  if (start === -1) return pattern;
+  let depth = 0;
+  let end = start;
+  do {
+    if (pattern[end] === '\\') end += 1;
+    else if (pattern[end] === '(') depth += 1;
+    else if (pattern[end] === ')') depth -= 1;
+    end += 1;
+  } while (depth > 0);
+  return withoutLookaheads(pattern.slice(0, start) + pattern.slice(end));
 }

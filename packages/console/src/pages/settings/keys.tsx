@@ -1,8 +1,11 @@
 /** Access keys. The text of a new one is shown once; the server keeps only its hash. */
+import type { KeyRequest } from '@sluice/protocol';
 import { ROLES, type Role } from '@sluice/protocol/roles';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import type { Answer, Item } from '../../base/api.ts';
+import { type Answer, type ApiError, api, type Item } from '../../base/api.ts';
 import { useCaller } from '../../base/caller.tsx';
+import { live } from '../../base/live.ts';
 import { useAction, useList } from '../../base/queries.ts';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
 import { Button, CodeLine, Empty, ErrorNote, Field, Panel, Time } from '../../ui/parts.tsx';
@@ -32,7 +35,7 @@ export function KeysView() {
         {list.isSuccess && list.items.length === 0 && (
           <Empty title="No keys: the server is open to this machine">
             From the first key on, every call needs one. The first key is an admin of the namespace
-            default; you will be asked to log in with it.
+            default; and this browser logs in with it.
           </Empty>
         )}
         {list.items.length > 0 && <KeyTable keys={list.items} onRevoke={setRevoking} />}
@@ -122,6 +125,29 @@ function KeyTable({
   );
 }
 
+/**
+ * Creates a key. From the first key on, every call needs one: this browser logs in with it, before
+ * any other call of the page could be refused and the new key would be gone from the screen.
+ */
+function useCreate() {
+  const client = useQueryClient();
+  const isFirst = useCaller().actor === 'local';
+  return useMutation<NewKey, ApiError, KeyRequest>({
+    mutationFn: async (body) => {
+      if (!isFirst) return api('POST /v1/keys', { body });
+      live.stop();
+      try {
+        const made = await api('POST /v1/keys', { body });
+        await api('POST /v1/login', { body: { key: made.key } });
+        return made;
+      } finally {
+        live.start(client);
+      }
+    },
+    onSettled: () => client.invalidateQueries(),
+  });
+}
+
 interface CreateProps {
   readonly isFirst: boolean;
   readonly onClose: () => void;
@@ -136,7 +162,7 @@ function CreateDialog({ isFirst, onClose, onMade }: CreateProps) {
   const [role, setRole] = useState<Role>(isFirst ? 'admin' : 'viewer');
   const [namespace, setNamespace] = useState(own);
   const [days, setDays] = useState('');
-  const create = useAction('POST /v1/keys');
+  const create = useCreate();
   const send = (event: FormEvent) => {
     event.preventDefault();
     const expiry = days === '' ? {} : { expiresInMs: Math.round(Number(days) * DAY_MS) };
@@ -144,7 +170,7 @@ function CreateDialog({ isFirst, onClose, onMade }: CreateProps) {
       onMade(made);
       onClose();
     };
-    create.mutate({ body: { name, role, namespace, ...expiry } }, { onSuccess });
+    create.mutate({ name, role, namespace, ...expiry }, { onSuccess });
   };
   return (
     <Dialog title="Create a key" onClose={onClose}>

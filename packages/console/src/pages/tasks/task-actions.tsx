@@ -1,7 +1,7 @@
 /** What may be done with one task in its state, by this caller. */
 import { useState } from 'react';
 import type { Answer } from '../../base/api.ts';
-import { useMay } from '../../base/caller.tsx';
+import { useCaller, useMay } from '../../base/caller.tsx';
 import { useAction } from '../../base/queries.ts';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
 import { JsonField, parsedJson } from '../../ui/json-field.tsx';
@@ -158,26 +158,40 @@ function PriorityDialog({ task, onClose }: DialogProps) {
 const COPIED_MAX = 2000;
 
 function CopyDialog({ task, onClose }: DialogProps) {
+  const { actor } = useCaller();
+  const isCommand = task.exec !== undefined;
   const input = JSON.stringify(task.input ?? null).slice(0, COPIED_MAX);
-  const quoted = input.replaceAll("'", "'\\''");
+  const body = isCommand
+    ? JSON.stringify({ exec: task.exec }).slice(0, COPIED_MAX)
+    : `{"type":"${task.type}","input":${input}}`;
+  const key = actor === 'local' ? '' : ' -H "authorization: Bearer $SLUICE_API_KEY"';
   const { origin } = window.location;
   return (
     <Dialog title="The same from elsewhere" onClose={onClose} wide>
       <Line
         caption="Submit such a task with curl"
-        text={`curl ${origin}/v1/tasks -d '{"type":"${task.type}","input":${quoted}}'`}
+        text={`curl ${origin}/v1/tasks${key} -d '${quoted(body)}'`}
       />
-      <Line
-        caption="With the command line"
-        text={`npx sluice task submit ${task.type} --input '${quoted}'`}
-      />
-      <Line caption="With the SDK" text={`await sluice.submit('${task.type}', ${input})`} />
+      {!isCommand && (
+        <>
+          <Line
+            caption="With the command line"
+            text={`npx sluice task submit ${task.type} --input '${quoted(input)}'`}
+          />
+          <Line caption="With the SDK" text={`await sluice.submit('${task.type}', ${input})`} />
+        </>
+      )}
       <Line caption="Read this task" text={`npx sluice task get ${task.id}`} />
       <div className="dialog-foot">
         <Button onClick={onClose}>Close</Button>
       </div>
     </Dialog>
   );
+}
+
+/** For a text between single quotes of a shell. */
+function quoted(text: string): string {
+  return text.replaceAll("'", "'\\''");
 }
 
 function Line({ caption, text }: { readonly caption: string; readonly text: string }) {

@@ -86,11 +86,9 @@ function TaskTable({ items, columns, chosen, onChosen, more, isLoading }: TableP
   const shown = rows.getVirtualItems();
   const before = shown.at(0)?.start ?? 0;
   const after = rows.getTotalSize() - (shown.at(-1)?.end ?? 0);
-  const isAtEnd = (shown.at(-1)?.index ?? 0) >= items.length - ROWS_AHEAD;
-  const hasScrolled = (rows.scrollOffset ?? 0) > 0;
-  useEffect(() => {
-    if (hasScrolled && isAtEnd && !isLoading) more?.();
-  }, [hasScrolled, isAtEnd, isLoading, more]);
+  const lastShown = shown.at(-1)?.index ?? 0;
+  const isNearEnd = (rows.scrollOffset ?? 0) > 0 && lastShown >= items.length - ROWS_AHEAD;
+  useMore(more, isNearEnd && !isLoading);
   const toggle = (id: string) => {
     const next = new Set(chosen);
     if (!next.delete(id)) next.add(id);
@@ -145,6 +143,13 @@ function TaskTable({ items, columns, chosen, onChosen, more, isLoading }: TableP
       </div>
     </div>
   );
+}
+
+/** Loads the next page once the reader is close to the end. */
+function useMore(more: (() => void) | undefined, isWanted: boolean): void {
+  useEffect(() => {
+    if (isWanted) more?.();
+  }, [isWanted, more]);
 }
 
 interface RowProps {

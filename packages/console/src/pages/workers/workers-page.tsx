@@ -159,7 +159,7 @@ function NoWorkers() {
             'TypeScript',
             `await new Sluice().work([defineTask({ type: 'hello', run: async ({ name }) => 'Hello ' + name })])`,
           ],
-          ['An agent for commands', 'npx sluice agent'],
+          ['An agent for commands', 'npx sluice agent --allow-commands'],
         ]}
       >
         A worker opens one long connection, says which types it runs and what capacity it has, and

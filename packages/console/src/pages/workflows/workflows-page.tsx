@@ -102,7 +102,7 @@ function NoWorkflows() {
           ['Register a file', 'npx sluice workflow apply my-workflow.json'],
           [
             'With the SDK',
-            `await sluice.register(defineWorkflow('greet', { version: 1 }, (w) => w.step('hello', 'hello', {})))`,
+            `await sluice.start(defineWorkflow('greet', { version: 1 }, (w) => w.step('hello', 'hello', {})), {})`,
           ],
         ]}
       >
