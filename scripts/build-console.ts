@@ -100,6 +100,9 @@ export async function buildConsole(): Promise<void> {
   if (isBuilt(hash)) return;
   console.error('building the console …');
   const { build } = await import('vite');
+  // Tests have another value, with which the build would be for development, with paths in it.
+  const { NODE_ENV } = process.env;
+  process.env.NODE_ENV = 'production';
   const folder = mkdtempSync(path.join(CONSOLE, 'dist-'));
   try {
     const built = await build({
@@ -120,6 +123,8 @@ export async function buildConsole(): Promise<void> {
     writeFileSync(path.join(folder, STAMP), hash);
     replaceOutput(folder);
   } finally {
+    if (NODE_ENV === undefined) delete process.env.NODE_ENV;
+    else process.env.NODE_ENV = NODE_ENV;
     rmSync(folder, { recursive: true, force: true });
   }
 }

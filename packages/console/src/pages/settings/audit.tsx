@@ -6,21 +6,6 @@ import { words } from '../../base/words.ts';
 import { Button, Empty, ErrorNote, Field, Panel, Time } from '../../ui/parts.tsx';
 import { ScrollArea } from '../../ui/scroll-area.tsx';
 
-const ACTIONS = [
-  'key_created',
-  'key_revoked',
-  'queue_paused',
-  'queue_resumed',
-  'task_type_put',
-  'task_type_deleted',
-  'workflow_put',
-  'workflow_deleted',
-  'schedule_put',
-  'schedule_deleted',
-  'worker_drained',
-  'redrive_started',
-];
-
 interface AuditProps {
   readonly action: string | undefined;
   readonly actor: string | undefined;
@@ -77,7 +62,7 @@ export function AuditView({ action, actor }: AuditProps) {
       search: { view: 'audit', action, actor, ...change },
       replace: true,
     });
-  const known = [...new Set([...ACTIONS, ...list.items.map((record) => record.action)])].sort();
+  const known = [...new Set(list.items.map((record) => record.action))].sort();
   return (
     <>
       <search className="filters">
