@@ -1,44 +1,25 @@
 /** `sluice exec --array` and `sluice queue usage`, with a real agent. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Agent } from '../../packages/agent/src/agent.ts';
-import { ServerProcess } from '../support/server-process.ts';
+import { ServerWithAgent } from '../support/server-with-agent.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { ApiClient } from './api-client.ts';
+import type { ApiClient } from './api-client.ts';
 
 const LAUNCHER = join(import.meta.dirname, '../../packages/cli/bin/sluice');
 
-let folder: string;
-let server: ServerProcess;
+let host: ServerWithAgent;
 let api: ApiClient;
-let agent: Agent;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'sluice-array-'));
-  // The user of the commands passes through it.
-  await chmod(folder, 0o711);
-  server = await ServerProcess.startServer(join(folder, 'data'));
-  api = new ApiClient(server.url, 'http1');
-  agent = await Agent.start({
-    url: server.url,
-    workFolder: join(folder, 'work'),
-    handleSignals: false,
-    onNotice: () => undefined,
-  });
+  host = await ServerWithAgent.start();
+  api = host.api;
 });
 
-afterAll(async () => {
-  await agent.stop(0);
-  api.close();
-  await server.kill();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => host.close());
 
 function begin(args: readonly string[]): { child: ChildProcess; ended: Promise<Ended> } {
-  const env = { ...process.env, SLUICE_URL: server.url };
+  const env = { ...process.env, SLUICE_URL: host.url };
   const child = spawn(LAUNCHER, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const said = { stdout: '', stderr: '' };
   child.stdout.on('data', (bytes) => {

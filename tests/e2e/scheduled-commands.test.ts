@@ -1,38 +1,18 @@
 /** Schedules whose tasks are commands, run by an agent. */
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Agent } from '../../packages/agent/src/agent.ts';
-import { ServerProcess } from '../support/server-process.ts';
+import { ServerWithAgent } from '../support/server-with-agent.ts';
 import { runSluice } from '../support/sluice-command.ts';
-import { ApiClient } from './api-client.ts';
+import type { ApiClient } from './api-client.ts';
 
-let folder: string;
-let server: ServerProcess;
+let host: ServerWithAgent;
 let api: ApiClient;
-let agent: Agent;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'sluice-scheduled-'));
-  // The user of the commands passes through it.
-  await chmod(folder, 0o711);
-  server = await ServerProcess.startServer(join(folder, 'data'));
-  api = new ApiClient(server.url, 'http1');
-  agent = await Agent.start({
-    url: server.url,
-    workFolder: join(folder, 'work'),
-    handleSignals: false,
-    onNotice: () => undefined,
-  });
+  host = await ServerWithAgent.start();
+  api = host.api;
 });
 
-afterAll(async () => {
-  await agent.stop(0);
-  api.close();
-  await server.kill();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => host.close());
 
 /** Fires a schedule and waits for the end of its task. */
 async function fire(id: string) {
@@ -42,7 +22,7 @@ async function fire(id: string) {
   return { task, lines: logs.items.map(({ line }: { line: string }) => line) };
 }
 
-const typed = (args: readonly string[]) => runSluice(args, { SLUICE_URL: server.url });
+const typed = (args: readonly string[]) => runSluice(args, { SLUICE_URL: host.url });
 
 const DAILY = { cron: '0 3 * * *' };
 
@@ -113,9 +93,7 @@ test('a restarted server goes on with schedules of commands', async () => {
   await api.put('/v1/schedules/kept', { spec: DAILY, task: { exec } });
   const { body: before } = await api.get('/v1/schedules/kept');
 
-  const port = new URL(server.url).port;
-  await server.kill();
-  server = await ServerProcess.startServer(join(folder, 'data'), '--port', port);
+  await host.restartServer();
 
   const { body: after } = await api.get('/v1/schedules/kept');
   expect(after).toEqual(before);
