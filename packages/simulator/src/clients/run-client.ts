@@ -27,7 +27,7 @@ const REPEAT_RATE = 0.1;
 /** Share of starts of which a run is cancelled at once. */
 const HASTY_RATE = 0.1;
 
-/** Share of starts of which a run is paused soon. */
+/** Share of starts after which one of the runs is paused soon. */
 const PAUSE_RATE = 0.15;
 
 /** Share of answers after which the client operates on the run that they show. */
