@@ -19,8 +19,19 @@ const SIMULATOR_TESTS = [
   'packages/simulator/src/mutants/mutants-process.test.ts',
 ];
 
-/** Tests that kill servers or fill memory: they run alone, one file after the other. */
-const PROCESS_TESTS = ['tests/{chaos,counters,memory}/**/*.test.ts'];
+/** Tests against a real PostgreSQL. One server serves all files, each test in a schema. */
+const POSTGRES_TESTS = ['packages/postgres/src/**/*.test.ts', 'tests/postgres/**/*.test.ts'];
+
+/** Black-box tests of a single server that a cluster has to pass unchanged. */
+const CLUSTER_TESTS = ['task-path', 'workflows', 'schedules', 'agent', 'console-pages'].map(
+  (name) => `tests/e2e/${name}.test.ts`,
+);
+
+/** Tests that kill servers. */
+const CHAOS_TESTS = ['tests/chaos/**/*.test.ts'];
+
+/** Tests that fill memory or count what a process does: they run alone, one after the other. */
+const LONE_TESTS = ['tests/{counters,memory}/**/*.test.ts'];
 
 /** Much longer than any test takes on a busy machine: a test that waits for ever must end. */
 const TEST_MS_MAX = 240_000;
@@ -32,7 +43,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['packages/*/src/**/*.test.ts', 'examples/**/*.test.ts', 'tests/*.test.ts'],
-          exclude: [...DISK_TESTS, ...SIMULATOR_TESTS],
+          exclude: [...DISK_TESTS, ...SIMULATOR_TESTS, ...POSTGRES_TESTS],
           setupFiles: ['tests/support/random-sequences.ts'],
           // Vitest leaves one core to itself, which is half of a small machine.
           maxWorkers: '100%',
@@ -52,12 +63,46 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'postgres',
+          include: POSTGRES_TESTS,
+          globalSetup: 'packages/postgres/src/testing/shared-server.ts',
+          maxWorkers: 2,
+          testTimeout: TEST_MS_MAX,
+          hookTimeout: 60_000,
+          sequence: { groupOrder: 3 },
+        },
+      },
+      {
+        test: {
+          // Tests of a single server, against a server of two that does not own the partition.
+          name: 'cluster',
+          include: CLUSTER_TESTS,
+          env: { SLUICE_TEST_CLUSTER: '1' },
+          globalSetup: 'packages/postgres/src/testing/shared-server.ts',
+          maxWorkers: 3,
+          testTimeout: TEST_MS_MAX,
+          hookTimeout: 60_000,
+          sequence: { groupOrder: 5 },
+        },
+      },
+      {
+        test: {
           name: 'process',
-          include: [...PROCESS_TESTS, ...DISK_TESTS, ...SIMULATOR_TESTS],
-          fileParallelism: false,
+          include: [...CHAOS_TESTS, ...DISK_TESTS, ...SIMULATOR_TESTS],
+          maxWorkers: 2,
           testTimeout: TEST_MS_MAX,
           hookTimeout: 60_000,
           sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
+          name: 'alone',
+          include: LONE_TESTS,
+          fileParallelism: false,
+          testTimeout: TEST_MS_MAX,
+          hookTimeout: 60_000,
+          sequence: { groupOrder: 4 },
         },
       },
     ],

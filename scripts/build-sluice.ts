@@ -15,7 +15,9 @@ const ENTRY = 'packages/cli/src/main.ts';
 const LAUNCHER = 'packages/cli/bin/sluice';
 
 /** The manifests that declare the packages of others. */
-const WITH_DEPENDENCIES = ['packages/protocol/package.json', 'packages/server/package.json'];
+const WITH_DEPENDENCIES = ['protocol', 'server', 'postgres'].map(
+  (name) => `packages/${name}/package.json`,
+);
 
 /** A file that the code loads: an import, a worker thread, a child process, or a text. */
 const LOADED = /(\bfrom |\bimport |\bimport\(|\bnew URL\()'([^']+)'/g;

@@ -10,23 +10,28 @@ import path from 'node:path';
 export interface Program {
   readonly name: string;
   readonly packages: readonly string[];
-  /** Its folder, if that is not on the path. */
-  readonly folder?: string;
 }
+
+/** Its server is on no path, but this program of the package is. */
+export const POSTGRES: Program = { name: 'pg_ctlcluster', packages: ['postgresql'] };
 
 const PROGRAMS: readonly Program[] = [
   { name: 'git', packages: ['git'] },
   { name: 'curl', packages: ['curl', 'ca-certificates'] },
   { name: 'python3', packages: ['python3'] },
+  { name: 'pip3', packages: ['python3-pip'] },
   { name: 'openssl', packages: ['openssl'] },
   { name: 'mount', packages: ['mount'] },
   { name: 'ip', packages: ['iproute2'] },
   { name: 'chromium', packages: ['chromium'] },
   { name: 'promtool', packages: ['prometheus'] },
   { name: 'dockerd', packages: ['docker.io'] },
+  { name: 'docker-compose', packages: ['docker-compose'] },
+  { name: 'podman', packages: ['podman'] },
   { name: 'busybox', packages: ['busybox-static'] },
   { name: 'ffmpeg', packages: ['ffmpeg'] },
   { name: 'systemd-analyze', packages: ['systemd'] },
+  POSTGRES,
   { name: 'cc', packages: ['gcc', 'libc6-dev'] },
 ];
 
@@ -35,8 +40,7 @@ export function missingPackages(
   folders: readonly string[],
   programs: readonly Program[] = PROGRAMS,
 ): string[] {
-  const isThere = ({ name, folder }: Program) =>
-    (folder === undefined ? folders : [folder]).some((each) => isProgram(each, name));
+  const isThere = ({ name }: Program) => folders.some((each) => isProgram(each, name));
   return programs.filter((program) => !isThere(program)).flatMap(({ packages }) => packages);
 }
 
@@ -55,17 +59,15 @@ export function installSystemPackages(): boolean {
   return installPrograms(PROGRAMS);
 }
 
-/** Returns whether everything is there now. `extra` is for the environment of apt. */
-export function installPrograms(
-  programs: readonly Program[],
-  extra: Readonly<Record<string, string>> = {},
-): boolean {
+/** Returns whether everything is there now. */
+export function installPrograms(programs: readonly Program[]): boolean {
   const { PATH = '' } = process.env;
   const folders = PATH.split(path.delimiter);
   const missing = missingPackages(folders, programs);
   if (missing.length === 0) return true;
   console.error(`installing ${missing.join(', ')}`);
-  const env = { ...process.env, ...extra, DEBIAN_FRONTEND: 'noninteractive' };
+  // Debian starts what it installs, unless the machine is in this run level.
+  const env = { ...process.env, RUNLEVEL: '1', DEBIAN_FRONTEND: 'noninteractive' };
   for (const args of [['update'], ['install', '-y', '--no-install-recommends', ...missing]]) {
     const stdio = ['ignore', 2, 2] as const;
     const { status, error } = spawnSync('apt-get', ['-qq', ...args], { env, stdio: [...stdio] });

@@ -69,6 +69,12 @@ export function formatCounts({ passed, failed, skipped }: Counts): string {
   return skipped === 0 ? line : `${line}, ${skipped} skipped`;
 }
 
+/** What a machine without a container engine leaves unproven. */
+export function notRunText({ skipped }: Pick<Counts, 'skipped'>, problem: string): string {
+  const line = `NOT RUN: ${skipped} tests. Some need a container engine that does not start:`;
+  return [line, ...problem.split('\n').map((each) => `  ${each}`)].join('\n');
+}
+
 function countVitest(report: VitestReport | undefined, vitestPassed: boolean): Counts {
   const files = report?.testResults ?? [];
   const statuses = files.flatMap((file) => file.assertionResults.map(({ status }) => status));

@@ -3,19 +3,22 @@
  *
  * A stage that fails does not stop the later ones. A few failed test files run once more by
  * themselves, because a starved machine can fail tests with real processes and a real clock; the
- * output names those that passed only then. The last line is always `N passed, N failed`, and the
- * exit code is 0 only if nothing failed and at least one test ran.
+ * output names those that passed only then. Where no container engine can be started, the tests
+ * that need one do not run, and the output says so, and how many they are. The last line is always
+ * `N passed, N failed`, and the exit code is 0 only if nothing failed and at least one test ran.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { probeEngines } from '../tests/support/engine-probe.ts';
 import { installSystemPackages } from './system-packages.ts';
 import {
   countRun,
   failedTests,
   filesToRepeat,
   formatCounts,
+  notRunText,
   replaceFiles,
   type StageResult,
   type VitestReport,
@@ -108,7 +111,9 @@ const stages = [
   { name: 'system packages', passed: hasPackages },
   ...STAGES.map((stage) => runStage(stage)),
 ];
+const withoutEngines = await probeEngines();
 const counts = countRun({ stages, ...runTests() });
 
 process.exitCode = counts.failed === 0 ? 0 : 1;
+if (withoutEngines.length > 0) console.log(`\n${notRunText(counts, withoutEngines.join('\n'))}`);
 console.log(`\n${formatCounts(counts)}`);

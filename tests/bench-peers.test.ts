@@ -5,7 +5,7 @@ import { tableOf, usageTableOf } from '../bench/peers/table.ts';
 import type { Figures } from '../bench/peers/works/work.ts';
 
 function measured(...rows: [contender: string, work: string, figures: Figures][]): Results {
-  const results = new Results(1);
+  const results = new Results();
   for (const [contender, work, figures] of rows) {
     results.add({ contender, work, figures, cpuSeconds: 1.5, residentMib: 200 });
   }

@@ -14,9 +14,18 @@ test('a machine without programs needs all packages, one with some needs the oth
   const some = missingPackages(['/nowhere', folder]);
 
   await rm(folder, { recursive: true });
-  const tools = ['git', 'curl', 'ca-certificates', 'python3', 'openssl'];
+  const tools = ['git', 'curl', 'ca-certificates', 'python3', 'python3-pip', 'openssl'];
   const machine = ['mount', 'iproute2', 'chromium', 'prometheus'];
-  const others = [...tools, ...machine, 'docker.io', 'busybox-static', 'ffmpeg', 'systemd'];
+  const servers = [
+    'docker.io',
+    'docker-compose',
+    'podman',
+    'busybox-static',
+    'ffmpeg',
+    'systemd',
+    'postgresql',
+  ];
+  const others = [...tools, ...machine, ...servers];
   expect(all).toEqual([...others, 'gcc', 'libc6-dev']);
   expect(some).toEqual(others);
 });

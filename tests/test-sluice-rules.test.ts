@@ -47,6 +47,7 @@ test.each([
   [{ type: 'a', delayMs: 1, runAt: 1 }, '/0/delayMs'],
   [{ type: 'a', runAt: '2030-01-01' }, '/0/runAt'],
   [{ type: 'a', runAt: true }, '/0/runAt'],
+  [{ type: 'a', runAt: { toString: false } }, '/0/runAt'],
   [{ type: 'a', tags: many(33) }, '/0/tags'],
   [{ type: 'a', tags: { ['n'.repeat(129)]: 'v' } }, `/0/tags/${'n'.repeat(129)}`],
   [{ type: 'a', tags: { n: '😀'.repeat(257) } }, '/0/tags/n'],

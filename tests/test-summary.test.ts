@@ -4,6 +4,7 @@ import {
   failedTests,
   filesToRepeat,
   formatCounts,
+  notRunText,
   replaceFiles,
   type VitestReport,
 } from '../scripts/test-summary.ts';
@@ -27,6 +28,12 @@ test('tests that were left out are counted apart', () => {
   const counts = countRun({ stages: [], report, vitestPassed: true });
 
   expect(counts).toEqual({ passed: 1, failed: 0, skipped: 2 });
+});
+
+test('a machine without a container engine is told what did not run, and why', () => {
+  const text = notRunText({ skipped: 21 }, 'it did not start:\nno root');
+
+  expect(text).toMatch(/^NOT RUN: 21 tests\..*\n {2}it did not start:\n {2}no root$/);
 });
 
 test('a test that never ended has failed', () => {

@@ -37,7 +37,9 @@ export class ServerProcess {
   }
 
   private async run(): Promise<void> {
-    const args = [...this.nodeFlags, MAIN, 'dev', '--port', '0', '--data', this.folder];
+    // An agent in the server would share the commands, and the costs, of the one that is measured.
+    const flags = ['--no-agent', '--port', '0', '--data', this.folder];
+    const args = [...this.nodeFlags, MAIN, 'dev', ...flags];
     const child = spawn(process.execPath, args, {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: { ...process.env, UV_THREADPOOL_SIZE: '8' },

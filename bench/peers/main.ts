@@ -6,16 +6,24 @@
  * `--json` prints one document and writes no files.
  */
 import { readArguments, refuse, runsOf } from '../arguments.ts';
+import { SHAPES } from '../runs/contender.ts';
+import { CONTENDERS as RUN_CONTENDERS } from '../runs/contenders.ts';
+import { measureRuns } from '../runs/measure-runs.ts';
+import { installWorkflowPeers } from '../runs/packages.ts';
 import { StolenTime } from '../stolen-time.ts';
 import { CONTENDERS } from './contenders.ts';
 import { installPeers } from './packages.ts';
 import { Results } from './results.ts';
 import { Stage } from './stage.ts';
-import { removeTemplate } from './stores/postgres.ts';
 import { WORKS } from './works/works.ts';
-import { writeResults } from './write-results.ts';
+import { documentOf, writeResults } from './write-results.ts';
 
 const QUICK_SHARE = 0.2;
+/** The work that workflow engines do: runs of one step, end to end, and fewer of more steps. */
+const RUNS = 'runs';
+const RUN_COUNT = 3000;
+const ALL_WORKS = [...Object.keys(WORKS), RUNS];
+const ALL_CONTENDERS = [...new Set([...Object.keys(CONTENDERS), ...Object.keys(RUN_CONTENDERS)])];
 
 const HELP = `Usage: npm run bench -- [options]
 
@@ -28,8 +36,8 @@ Measures Sluice and its peers with the same work, and writes a table and a chart
                 nothing beside it
   --help
 
-Contenders: ${Object.keys(CONTENDERS).join(', ')}
-Works: ${Object.keys(WORKS).join(', ')}
+Contenders: ${ALL_CONTENDERS.join(', ')}
+Works: ${ALL_WORKS.join(', ')}
 `;
 
 const values = readArguments(HELP, {
@@ -47,41 +55,61 @@ function chosen(all: readonly string[], asked: readonly string[]): readonly stri
 
 async function measure(): Promise<void> {
   const asked = values.only.split(',').filter((name) => name !== '');
-  const unknown = asked.find((name) => !(name in CONTENDERS) && !(name in WORKS));
+  const unknown = asked.find((name) => ![...ALL_CONTENDERS, ...ALL_WORKS].includes(name));
   if (unknown !== undefined) refuse(`there is no contender or work '${unknown}'`);
   const runs = values.quick ? 1 : runsOf(values.runs);
-  const contenders = chosen(Object.keys(CONTENDERS), asked);
-  const works = chosen(Object.keys(WORKS), asked);
+  const all = chosen(ALL_CONTENDERS, asked);
+  const contenders = all.filter((name) => name in CONTENDERS);
+  const engines = all.filter((name) => name in RUN_CONTENDERS);
+  const works = chosen(ALL_WORKS, asked);
   const share = values.quick ? QUICK_SHARE : 1;
 
   const chosenOnes = await Promise.all(contenders.map((name) => CONTENDERS[name]()));
   installPeers(chosenOnes.map(({ store }) => store));
-  const results = new Results(share);
+  if (works.includes(RUNS) && engines.length > 0) installWorkflowPeers();
+  const results = new Results();
+  const ofRuns = new Results();
   const stolen = await StolenTime.start();
   try {
     for (let run = 1; run <= runs; run++) {
       for (const work of works) {
-        for (const contender of contenders) {
+        for (const contender of work === RUNS ? engines : contenders) {
           if (!(await isOfInterest(contender, work))) continue;
           process.stderr.write(`\rrun ${run} of ${runs}: ${work}, ${contender}`.padEnd(60));
           // One failed measurement must not discard half an hour of other figures.
-          await runOnce(contender, work, share, results).catch(complain);
+          const once =
+            work === RUNS
+              ? runWorkflows(contender, share, ofRuns)
+              : runOnce(contender, work, share, results);
+          await once.catch(complain);
           if (isLeaving) return;
         }
       }
     }
   } finally {
     process.stderr.write(`\r${''.padEnd(60)}\r`);
-    await removeTemplate();
   }
   const stolenPercent = await stolen.percent();
-  if (values.json) process.stdout.write(`${JSON.stringify(results.document(stolenPercent))}\n`);
-  else await writeResults(results, { stolenPercent, runs });
+  const circumstances = { stolenPercent, runs, share };
+  const document = documentOf(results, ofRuns, circumstances);
+  if (values.json) process.stdout.write(`${JSON.stringify(document)}\n`);
+  else await writeResults(document, circumstances);
 }
 
 async function isOfInterest(contender: string, work: string): Promise<boolean> {
+  if (work === RUNS) return true;
   const { isVariant = false } = await CONTENDERS[contender]();
   return WORKS[work].isAboutSubmits || !isVariant;
+}
+
+/** The processes of a workflow engine are its own: their use is not measured. */
+async function runWorkflows(contender: string, share: number, results: Results): Promise<void> {
+  const figures = await measureRuns(contender, RUN_COUNT * share);
+  for (const { name, what } of SHAPES) {
+    const runsPerSecond = figures.get(name) ?? Number.NaN;
+    const usage = { cpuSeconds: Number.NaN, residentMib: Number.NaN };
+    results.add({ contender, work: `runs of ${what}`, figures: { runsPerSecond }, ...usage });
+  }
 }
 
 async function runOnce(
@@ -122,7 +150,6 @@ async function leave(exitCode: number): Promise<void> {
   isLeaving = true;
   try {
     await (await current)?.clear();
-    await removeTemplate();
   } finally {
     process.exit(exitCode);
   }

@@ -6,18 +6,12 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { installPrograms, type Program } from '../../scripts/system-packages.ts';
+import { installPrograms, POSTGRES, type Program } from '../../scripts/system-packages.ts';
 import type { StoreName } from './contender.ts';
 
 const FOLDER = join(import.meta.dirname, 'packages');
 
 const REDIS: Program = { name: 'redis-server', packages: ['redis-server'] };
-
-const POSTGRES: Program = {
-  name: 'initdb',
-  packages: ['postgresql-15'],
-  folder: '/usr/lib/postgresql/15/bin',
-};
 
 const SERVERS: Readonly<Record<StoreName, readonly Program[]>> = {
   redis: [REDIS],
@@ -42,6 +36,5 @@ export function installPeers(stores: readonly StoreName[]): void {
     });
     if (status !== 0) throw new Error(`'npm ${args.join(' ')}' in bench/peers/packages failed`);
   }
-  // Debian starts what it installs, unless the machine is in this run level.
-  if (!installPrograms([...servers], { RUNLEVEL: '1' })) throw new Error('a server is missing');
+  if (!installPrograms([...servers])) throw new Error('a server is missing');
 }

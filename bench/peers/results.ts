@@ -5,7 +5,7 @@ export interface Measured {
   readonly contender: string;
   readonly work: string;
   readonly figures: Figures;
-  /** CPU time of all its processes during the work. */
+  /** CPU time of all its processes during the work; NaN where it is not measured. */
   readonly cpuSeconds: number;
   readonly residentMib: number;
 }
@@ -25,13 +25,7 @@ export interface Result {
 
 /** Collects the measurements and computes their medians. */
 export class Results {
-  /** Share of the full number of tasks. */
-  readonly share: number;
   private readonly measured: Measured[] = [];
-
-  constructor(share: number) {
-    this.share = share;
-  }
 
   add(measured: Measured): void {
     this.measured.push(measured);
@@ -58,10 +52,6 @@ export class Results {
         };
       });
     });
-  }
-
-  document(stolenPercent: number): object {
-    return { results: this.all(), share: this.share, stolenPercent };
   }
 }
 

@@ -47,8 +47,11 @@ export class Stage {
   }
 
   async clear(): Promise<void> {
-    await this.client.end();
-    await this.worker.end();
-    await this.store.stop();
+    try {
+      await this.client.end();
+      await this.worker.end();
+    } finally {
+      await this.store.stop();
+    }
   }
 }

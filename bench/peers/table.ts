@@ -6,7 +6,7 @@ const OURS = 'sluice';
 const OWN = ['sluice', 'sluice-single'];
 
 /** For these metrics, more is better. */
-const MORE_IS_BETTER: readonly Metric[] = ['perSecond'];
+const MORE_IS_BETTER: readonly Metric[] = ['perSecond', 'runsPerSecond'];
 
 /** A row per work and metric, a column per contender: the median, and the range when it is wide. */
 export function tableOf(results: readonly Result[]): string {

@@ -13,25 +13,41 @@ const FOLDER = join(import.meta.dirname, '../results');
 interface Circumstances {
   readonly stolenPercent: number;
   readonly runs: number;
+  /** Of the full number of tasks. */
+  readonly share: number;
 }
 
-/** Prints the table, and writes it with the chart and all figures to `bench/results`. */
-export async function writeResults(results: Results, circumstances: Circumstances): Promise<void> {
-  const all = results.all();
-  const page = await pageOf(all, results.share, circumstances);
+/** All that was measured, as JSON. */
+interface Document {
+  readonly results: readonly Result[];
+  /** Of workflow engines. */
+  readonly runs: readonly Result[];
+  readonly share: number;
+  readonly stolenPercent: number;
+}
+
+export function documentOf(
+  results: Results,
+  runs: Results,
+  { share, stolenPercent }: Circumstances,
+): Document {
+  return { results: results.all(), runs: runs.all(), share, stolenPercent };
+}
+
+/** Prints the tables, and writes them with the chart and all figures to `bench/results`. */
+export async function writeResults(document: Document, about: Circumstances): Promise<void> {
+  const { results, runs } = document;
   await mkdir(FOLDER, { recursive: true });
-  await writeFile(join(FOLDER, 'results.md'), page);
-  await writeFile(join(FOLDER, 'chart.svg'), chartOf(all));
-  const document = results.document(circumstances.stolenPercent);
+  await writeFile(join(FOLDER, 'results.md'), await pageOf(document, about));
+  await writeFile(join(FOLDER, 'chart.svg'), chartOf(results));
   await writeFile(join(FOLDER, 'results.json'), `${JSON.stringify(document, null, 2)}\n`);
-  process.stdout.write(`${tableOf(all)}\nwritten to ${relative(process.cwd(), FOLDER)}\n`);
+  const tables = [results, runs].filter(({ length }) => length > 0).map(tableOf);
+  process.stdout.write(`${tables.join('\n')}\nwritten to ${relative(process.cwd(), FOLDER)}\n`);
 }
 
-async function pageOf(
-  all: readonly Result[],
-  share: number,
-  { stolenPercent, runs }: Circumstances,
-): Promise<string> {
+async function pageOf(document: Document, about: Circumstances): Promise<string> {
+  const { results: all, runs: ofRuns } = document;
+  const { stolenPercent, runs, share } = about;
   const [{ model }] = cpus();
   const gib = Math.round(totalmem() / 2 ** 30);
   const machine = `${cpus().length} × ${model}, ${gib} GiB, Node ${process.version}`;
@@ -51,6 +67,12 @@ machine; ${runs} run${runs === 1 ? '' : 's'} each, in turns; median, range in br
 host meanwhile. In the last column more is better for Sluice, in every row.
 
 ${tableOf(all)}
+## Runs of workflows
+
+64 runs at once, each with about 200 bytes of input; a step does next to nothing. DBOS keeps its runs in PostgreSQL,
+Restate in its own server.
+
+${tableOf(ofRuns)}
 ## Contenders
 
 | contender | version | a submit that was answered is | settings |

@@ -1,4 +1,5 @@
 import { FAILED, REASONS, SUCCEEDED } from '@sluice/core';
+import { DayFolder } from '../../packages/server/src/projection/rows/day-file.ts';
 import { DayFiles } from '../../packages/server/src/projection/rows/day-files.ts';
 import type { TaskRecord } from '../../packages/server/src/projection/rows/task-record.ts';
 
@@ -9,7 +10,7 @@ const AT_ONCE = 10_000;
 
 /** Fills the files of a week with finished tasks: fifty types, a tenth failed, tags and parents. */
 export function madeRecords(folder: string, tasks: number): void {
-  const files = new DayFiles(folder, () => undefined);
+  const files = new DayFiles(new DayFolder(folder), () => undefined);
   for (let first = 1; first <= tasks; first += AT_ONCE) {
     const count = Math.min(AT_ONCE, tasks + 1 - first);
     const records = Array.from({ length: count }, (_, index) => {

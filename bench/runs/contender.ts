@@ -1,15 +1,16 @@
 /** What a run does: steps one after the other, or branches at the same time and their join. */
 export interface Shape {
   readonly name: string;
+  readonly what: string;
   readonly steps: number;
   readonly isFork: boolean;
 }
 
 export const SHAPES: readonly Shape[] = [
-  { name: 'step1', steps: 1, isFork: false },
-  { name: 'steps3', steps: 3, isFork: false },
-  { name: 'steps10', steps: 10, isFork: false },
-  { name: 'fork8', steps: 8, isFork: true },
+  { name: 'step1', what: 'one step', steps: 1, isFork: false },
+  { name: 'steps3', what: 'three steps', steps: 3, isFork: false },
+  { name: 'steps10', what: 'ten steps', steps: 10, isFork: false },
+  { name: 'fork8', what: 'a fork of eight', steps: 8, isFork: true },
 ];
 
 /** The input of a run: about 200 bytes of JSON. */

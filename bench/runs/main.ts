@@ -1,11 +1,8 @@
 /** `npm run bench:runs`: runs of workflows, end to end, beside other workflow engines. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { SHAPES } from './contender.ts';
 import { CONTENDERS } from './contenders.ts';
+import { measureRuns } from './measure-runs.ts';
 import { installWorkflowPeers } from './packages.ts';
 
 const HELP = `Usage: npm run bench:runs -- [options]
@@ -28,26 +25,6 @@ const { values } = parseArgs({
   },
 });
 
-type Figures = Map<string, number>;
-
-/** Measures one contender in a fresh process. */
-async function measure(name: string): Promise<Figures> {
-  const module = fileURLToPath(new URL('./contend.ts', import.meta.url));
-  const child = spawn(process.execPath, [module, name, values.runs], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const ended = once(child, 'exit');
-  const figures: Figures = new Map();
-  for await (const line of createInterface({ input: child.stdout })) {
-    if (!line.startsWith('{"shape"')) continue;
-    const { shape, perSecond } = JSON.parse(line) as { shape: string; perSecond: number };
-    figures.set(shape, perSecond);
-  }
-  const [code] = await ended;
-  if (code !== 0) throw new Error(`${name} ended with ${code}`);
-  return figures;
-}
-
 function line(name: string, cells: readonly string[]): string {
   return [name.padEnd(10), ...cells.map((cell) => cell.padStart(10))].join('');
 }
@@ -56,11 +33,11 @@ if (values.help) console.log(HELP);
 else {
   installWorkflowPeers();
   const names = values.only ?? Object.keys(CONTENDERS);
-  const best = new Map<string, Figures>(names.map((name) => [name, new Map()]));
+  const best = new Map<string, Map<string, number>>(names.map((name) => [name, new Map()]));
   for (let round = 0; round < Number(values.rounds); round++) {
     for (const name of names) {
       const kept = best.get(name) ?? new Map<string, number>();
-      for (const [shape, perSecond] of await measure(name)) {
+      for (const [shape, perSecond] of await measureRuns(name, Number(values.runs))) {
         kept.set(shape, Math.max(kept.get(shape) ?? 0, perSecond));
       }
     }

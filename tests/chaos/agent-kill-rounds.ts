@@ -2,10 +2,11 @@
  * Kills an agent, its container engine and its server in turn, under load. It needs root, and the
  * packages docker.io and busybox-static.
  *
- *   node tests/chaos/agent-kill-rounds.ts --rounds 6 --tasks 60
+ *   node tests/chaos/agent-kill-rounds.ts --rounds 6 --tasks 60 --longest 20
  *
  * Each program notes all the time that it runs, so two that run at the same time for one task are
- * seen, and notes its end. Prints what is wrong, and how many violations there are.
+ * seen, and notes its end. Programs run from a fifth of a second to `--longest` seconds, so that
+ * some outlive several kills. Prints what is wrong, and how many violations there are.
  */
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -26,7 +27,9 @@ const IMAGE = 'busybox:chaos';
 /** Says who it is again and again. Ledger lines are short, so each is written at once. */
 const PROGRAM = `
 read -r me < /proc/sys/kernel/random/uuid
-for beat in 1 2 3 4 5 6 7 8; do
+beat=0
+while [ $beat -lt "$BEATS" ]; do
+  beat=$((beat + 1))
   echo "beat $SLUICE_TASK_ID $me" >> "$LEDGER/ledger"
   sleep 0.05
 done
@@ -36,7 +39,11 @@ echo "end $SLUICE_TASK_ID $me" >> "$LEDGER/ledger"
 export interface Chaos {
   readonly rounds: number;
   readonly tasks: number;
+  /** Seconds that the longest programs take. */
+  readonly longest: number;
 }
+
+const BEATS_PER_S = 20;
 
 class AgentKills {
   private readonly folder: string;
@@ -73,18 +80,23 @@ class AgentKills {
   }
 
   /** Commands and containers, all of them acknowledged. */
-  async submit(count: number): Promise<string[]> {
+  async submit({ tasks: count, longest }: Chaos): Promise<string[]> {
     const shared = join(this.folder, 'shared');
-    const command = { command: ['sh', '-c', PROGRAM], env: { LEDGER: shared } };
-    const container = {
+    const command = (BEATS: string) => {
+      return { command: ['sh', '-c', PROGRAM], env: { LEDGER: shared, BEATS } };
+    };
+    const container = (BEATS: string) => ({
       image: IMAGE,
       args: ['sh', '-c', PROGRAM],
-      env: { LEDGER: '/shared' },
+      env: { LEDGER: '/shared', BEATS },
       volumes: [{ source: shared, target: '/shared' }],
-    };
+    });
+    const seconds = [longest, 0.2, 0.4, longest / 4];
     const retry = { maxAttempts: 20, delayMs: 50, backoff: 'fixed' };
     const tasks = Array.from({ length: count }, (_, n) => {
-      return { exec: n % 3 === 2 ? container : command, retry };
+      const make = n % 3 === 2 ? container : command;
+      const length = seconds[Math.floor(n / 3) % seconds.length] ?? longest;
+      return { exec: make(String(Math.ceil(length * BEATS_PER_S))), retry };
     });
     const api = new ApiClient(this.server.url, 'http1');
     const { body } = await api.post('/v1/tasks', tasks);
@@ -173,11 +185,11 @@ function startAgent(folder: string, engine: DockerEngine, url: string): Promise<
 }
 
 /** Returns what is wrong. */
-async function runChaos({ rounds, tasks }: Chaos): Promise<string[]> {
+async function runChaos(chaos: Chaos): Promise<string[]> {
   const world = await AgentKills.start();
   try {
-    const ids = await world.submit(tasks);
-    for (let round = 0; round < rounds; round++) await world.kill(round);
+    const ids = await world.submit(chaos);
+    for (let round = 0; round < chaos.rounds; round++) await world.kill(round);
     const states = await world.ended(ids);
     const left = await world.left();
     return [
@@ -193,9 +205,14 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const options = {
     rounds: { type: 'string', default: '3' },
     tasks: { type: 'string', default: '24' },
+    longest: { type: 'string', default: '6' },
   } as const;
   const { values } = parseArgs({ options });
-  const chaos = { rounds: Number(values.rounds), tasks: Number(values.tasks) };
+  const chaos = {
+    rounds: Number(values.rounds),
+    tasks: Number(values.tasks),
+    longest: Number(values.longest),
+  };
   const problems = await runChaos(chaos);
   for (const problem of problems) process.stdout.write(`${problem}\n`);
   process.stdout.write(`${chaos.tasks} tasks, ${chaos.rounds} kills\n`);

@@ -2,15 +2,19 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { engineTest } from '../support/engine-tests.ts';
 import { judgeLedger } from './agent-verdict.ts';
 
 const PROGRAM = fileURLToPath(new URL('./agent-kill-rounds.ts', import.meta.url));
 
-test('agent, engine and server are killed: nothing overlaps, is lost or left behind', async () => {
-  const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM]);
+engineTest(
+  'agent, engine and server are killed: nothing overlaps, is lost or left behind',
+  async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM]);
 
-  expect(stdout).toContain('\n0 violations\n');
-});
+    expect(stdout).toContain('\n0 violations\n');
+  },
+);
 
 const DONE = new Map([['t_1', 'succeeded']]);
 

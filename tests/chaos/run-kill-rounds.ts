@@ -2,10 +2,10 @@
  * Kills a server again and again while runs with forks and runs below them are under way. Every
  * acknowledged run must end with the right output, and no handler may run twice.
  *
- *   npm run test:kill-runs -- [--runs 2000] [--kills 20] [--fold-kib 64]
+ *   npm run test:kill-runs -- [--runs 4000] [--at-once 2000] [--kills 20] [--fold-kib 64]
  *
- * With `--fold-kib` the server folds the log into a snapshot after this much of it, so that servers
- * start from snapshots.
+ * `--at-once` is the number of runs in flight. With `--fold-kib` the server folds the log into a
+ * snapshot after this much of it, so that servers start from snapshots.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,6 @@ import { RunLoad } from './run-load.ts';
 import { judgeRuns } from './run-verdict.ts';
 
 const SDK_WORKER = fileURLToPath(new URL('./sdk-worker.ts', import.meta.url));
-const AT_ONCE = 200;
 /** Longer than any server is away. */
 const LEASE_MS = 30_000;
 const TIMEOUT_MS = 300_000;
@@ -28,11 +27,12 @@ const PROBLEMS_SHOWN_MAX = 20;
 const { values } = parseArgs({
   options: {
     runs: { type: 'string', default: '300' },
+    'at-once': { type: 'string', default: '200' },
     kills: { type: 'string', default: '5' },
     'fold-kib': { type: 'string' },
   },
 });
-const [runs, kills] = [Number(values.runs), Number(values.kills)];
+const [runs, kills, atOnce] = [values.runs, values.kills, values['at-once']].map(Number);
 
 async function handlerRuns(file: string): Promise<Map<string, number>> {
   const times = new Map<string, number>();
@@ -73,7 +73,7 @@ class Servers {
 async function killAgainAndAgain(servers: Servers, load: RunLoad): Promise<number> {
   const each = Math.floor(runs / (kills + 1));
   for (let kill = 0; kill < kills; kill++) {
-    const due = kill % 2 === 0 ? each * (kill + 1) : load.ended + 1;
+    const due = kill % 2 === 0 ? load.ended + 1 : each * (kill + 1);
     const isTime = (): boolean => load.ended >= Math.min(due, runs - 1);
     await waitUntil(isTime, { what: `it is time for kill ${kill}`, timeoutMs: TIMEOUT_MS });
     const { length } = load.runs;
@@ -91,13 +91,17 @@ async function play(folder: string): Promise<readonly string[]> {
   const url = await servers.start();
   const workers: ServerProcess[] = [];
   try {
+    const load = new RunLoad(url, runs);
+    await load.register();
+    const played = load.play(atOnce);
+    // Nothing ends before there is a worker, so that all of them are in flight at the first kill.
+    const isFull = (): boolean => load.runs.length >= Math.min(atOnce, runs);
+    await waitUntil(isFull, { what: 'the runs have started', timeoutMs: TIMEOUT_MS });
     for (const name of ['a', 'b']) {
       const args = [SDK_WORKER, url, name, String(LEASE_MS), runsFile];
       workers.push(await ServerProcess.start({ command: process.execPath, args }));
     }
-    const load = new RunLoad(url, runs);
-    await load.register();
-    await Promise.all([load.play(AT_ONCE), killAgainAndAgain(servers, load)]);
+    await Promise.all([played, killAgainAndAgain(servers, load)]);
     if (values['fold-kib'] !== undefined) {
       console.log(`${new DataFolder(join(folder, 'data')).snapshots.length} snapshots`);
     }

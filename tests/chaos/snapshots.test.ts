@@ -101,8 +101,7 @@ test('a fold that outlives its server ends, and the next server has every task',
   const first = server;
   let pids: number[] = [];
   const stopFold = () => {
-    pids = foldProcessesOf(first.pid);
-    for (const pid of pids) process.kill(pid, 'SIGSTOP');
+    pids = foldProcessesOf(first.pid).filter((pid) => isSignalled(pid, 'SIGSTOP'));
   };
   // A fold may end before it is stopped.
   while (pids.length === 0) await submitUntilSaving(stopFold);
@@ -112,7 +111,7 @@ test('a fold that outlives its server ends, and the next server has every task',
 
   await start();
   const before = await views();
-  for (const pid of pids) process.kill(pid, 'SIGCONT');
+  for (const pid of pids) isSignalled(pid, 'SIGCONT');
   // `exited` resolves when the last process that shares the output has closed it.
   await first.exited();
   await submitUntilTrimmed();
@@ -120,6 +119,16 @@ test('a fold that outlives its server ends, and the next server has every task',
 
   expect((await views()).slice(0, before.length)).toEqual(before);
 });
+
+/** False when the process has ended meanwhile. */
+function isSignalled(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ESRCH') throw cause;
+    return false;
+  }
+}
 
 /** Submits until a fold saves, and does `what` at that moment. */
 async function submitUntilSaving(what: () => void): Promise<void> {

@@ -107,6 +107,7 @@ const TASK_CALLS = {
     return { call, own: 200, foreign: { hides: type } };
   },
   cancelTasks: ofMany('/v1/tasks/cancel', (id) => ({ ids: [id] })),
+  retryTasks: ofMany('/v1/tasks/retry', (id) => ({ ids: [id] })),
   getTask: ofTask(''),
   patchTask: ofTask('', { priority: 2 }),
   waitForTask: ofTask('/wait?timeoutMs=0'),

@@ -69,6 +69,40 @@ test('GPUs are given to one command at a time, by index', async () => {
   await other.stop(0);
 });
 
+test('an agent with control groups says what its commands use', async () => {
+  const other = await Agent.start({
+    url: server.url,
+    workFolder: join(folder, 'measured'),
+    name: 'measured',
+    labels: { measured: 'yes' },
+    handleSignals: false,
+    onNotice: () => undefined,
+  });
+  try {
+    expect(other.groups.kind).toMatch(/^cgroup/);
+    const exec = { command: ['sh', '-c', 'while :; do :; done'] };
+    const { body } = await api.post('/v1/tasks', { exec, constraints: ['measured == yes'] });
+    const used = async () => {
+      const { items } = (await api.get('/v1/workers')).body;
+      return items.find(({ name }: { name: string }) => name === 'measured')?.measured ?? {};
+    };
+
+    await waitUntil(async () => (await used()).cpu > 0.1, {
+      what: 'it is busy',
+      timeoutMs: WAIT_MS,
+    });
+    expect(await used()).toMatchObject({ slots: 1, memoryMb: expect.any(Number) });
+    await api.post(`/v1/tasks/${body.id}/cancel`);
+
+    await waitUntil(async () => (await used()).slots === 0, {
+      what: 'it rests',
+      timeoutMs: WAIT_MS,
+    });
+  } finally {
+    await other.stop(0);
+  }
+});
+
 test('a disk that fills takes everything out of the offer, until it has room', async () => {
   const disk = join(folder, 'small-disk');
   await mkdir(disk);

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeCertificate } from '../support/certificates.ts';
 import { ConsoleBrowser, type ConsolePage } from '../support/console-browser.ts';
 import { KeyedApi } from '../support/keyed-api.ts';
+import { seriousProblems } from '../support/serious-problems.ts';
 import { ServerProcess } from '../support/server-process.ts';
 import { runSluice } from '../support/sluice-command.ts';
 
@@ -48,6 +49,20 @@ test('a wrong key is refused, and nothing is shown before the log-in', async () 
     .getByText(/not a key of this server/)
     .waitFor();
   expect(await page.content()).not.toContain('plans');
+});
+
+test('the log-in has no serious problem of accessibility, light or dark', async () => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const { page } = await browser.open(server.url, { colorScheme, bypassCSP: true });
+    await page.getByLabel('API key').waitFor();
+    expect(await seriousProblems(page)).toEqual([]);
+
+    await page.getByLabel('API key').fill('no key');
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('alert').waitFor();
+    expect(await seriousProblems(page)).toEqual([]);
+    await page.context().close();
+  }
 });
 
 test('the key is in a cookie that scripts cannot read, and nowhere else', async () => {

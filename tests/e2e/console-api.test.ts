@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Sluice } from '@sluice/sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Answer, KeyedApi } from '../support/keyed-api.ts';
 import { ServerProcess } from '../support/server-process.ts';
@@ -150,3 +151,43 @@ test('a server without keys knows its caller, and keeps no cookie', async () => 
   expect(body).toEqual({ actor: 'local', namespace: 'default', roles: ['admin'], expiresAt: null });
   expect(logIn.headers.get('set-cookie')).toBeNull();
 });
+
+test('the SDK has them: changes, figures, definitions of runs and the calendar', async () => {
+  const sluice = new Sluice({ url: server.url });
+  try {
+    const changes = sluice.changes();
+    const stats = sluice.stats.follow({ window: '10m' });
+    await Promise.all([changes.opened, stats.opened]);
+    const definition = { tasks: [{ taskReferenceName: 'asked', type: 'HUMAN' }] };
+    const { body: run } = await api.post('/v1/runs', { workflow: 'asked', definition });
+    await put('/v1/schedules/by-sdk', { spec: { cron: '0 * * * *' }, task: { type: 'x' } });
+
+    const [changed] = await first(changes);
+    const [all, more] = await first(stats, 2);
+
+    expect(changed).toEqual({ kind: 'changed' });
+    expect((await sluice.stats.get('24h')).stepMs).toBe(60_000);
+    expect(all.at(-1)).toMatchObject({ in: expect.any(Number), depth: expect.any(Array) });
+    expect(more.length).toBeGreaterThan(0);
+    expect(await sluice.runs.definition(run.id)).toMatchObject({
+      workflow: 'asked',
+      version: null,
+      definition,
+    });
+    const { counts, stepMs } = await sluice.schedules.calendar();
+    expect(counts).toHaveLength((24 * 3_600_000) / stepMs);
+    expect((await sluice.schedules.calendar('30d')).counts).toHaveLength(30 * 24);
+  } finally {
+    await sluice.close();
+  }
+});
+
+/** The first items of a stream, which is closed then. */
+async function first<T>(items: AsyncIterable<T>, count = 1): Promise<T[]> {
+  const seen: T[] = [];
+  for await (const item of items) {
+    seen.push(item);
+    if (seen.length === count) break;
+  }
+  return seen;
+}

@@ -3,11 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineTask, Sluice } from '@sluice/sdk';
-import axe, { type AxeResults } from 'axe-core';
-import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startDemo } from '../../scripts/console-demo.ts';
 import { ConsoleBrowser } from '../support/console-browser.ts';
+import { seriousProblems } from '../support/serious-problems.ts';
 import { ServerProcess } from '../support/server-process.ts';
 
 let folder: string;
@@ -120,10 +119,38 @@ test('no page has a serious problem of accessibility, light or dark, wide or nar
   expect(found).toEqual([]);
 });
 
-async function seriousProblems(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate<AxeResults>('axe.run()');
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)}`);
-}
+/** Each dialog: where it is, and what is pressed to open it. */
+const DIALOGS: readonly (readonly [string, ...(string | RegExp)[]])[] = [
+  ['/tasks', 'Submit a task'],
+  ['/tasks?type=send-mail', 'Cancel all that match …'],
+  ['/tasks?type=send-mail&state=failed', 'Retry all that match …'],
+  ['TASK', 'Copy as …'],
+  ['/workflows', 'Write a workflow'],
+  ['/workflows/film', 'Write a new version'],
+  ['/workflows/film', 'Start a run'],
+  ['/schedules', 'Create a schedule'],
+  ['/schedules/nightly-report', 'Edit'],
+  ['/schedules/nightly-report', 'Backfill'],
+  ['/schedules/nightly-report', 'Delete'],
+  ['/dead-letters', 'Redrive all …'],
+  ['/dead-letters', 'Discard all …'],
+  ['/workers', /^Drain /],
+  ['/settings', 'Create a key'],
+  ['/', /^Jump to/],
+];
+
+test('no dialog has a serious problem of accessibility, light or dark', async () => {
+  const found: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const { page } = await browser.open(server.url, { colorScheme, bypassCSP: true });
+    for (const [path, ...names] of DIALOGS) {
+      await page.goto(server.url + (path === 'TASK' ? `/tasks/${demo.task}` : path));
+      for (const name of names) await page.getByRole('button', { name }).first().click();
+      await page.getByRole('dialog').first().waitFor();
+      const problems = await seriousProblems(page);
+      found.push(...problems.map((problem) => `${path} ${names.join()} ${problem}`));
+    }
+    await page.context().close();
+  }
+  expect(found).toEqual([]);
+});

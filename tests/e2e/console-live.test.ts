@@ -79,6 +79,12 @@ test('the graph follows the run through a restart of the server, and nothing is 
   server = await ServerProcess.startDev(folder, {}, port);
   await page.getByText('The connection to the server is lost').waitFor({ state: 'detached' });
   await openGates(3);
+  await page.getByRole('button', { name: 'Branches of each' }).click();
+  await step('_gate_0', 'gate', 'succeeded').waitFor();
+  await step('_gate_2', 'gate', 'succeeded').click();
+  await page.getByRole('complementary', { name: 'Step _gate_2' }).waitFor();
+  await page.getByRole('button', { name: 'Branches of each' }).click();
+  await step('_gate_0', 'gate', 'succeeded').waitFor({ state: 'detached' });
   await step('approve', 'human', 'running').click();
   await page.getByRole('button', { name: 'Complete by hand' }).click();
   await page.getByRole('dialog').getByLabel('Output').fill('{"approved": true}');
@@ -91,6 +97,31 @@ test('the graph follows the run through a restart of the server, and nothing is 
   await page.getByRole('tab', { name: 'Timeline' }).click();
   await page.getByRole('region', { name: 'Timeline of the steps' }).getByText('_gate_2').waitFor();
   await page.getByRole('button', { name: 'Restart' }).waitFor();
+  expect(troubles).toEqual([]);
+});
+
+test('a fork of many branches opens in the graph, some at a time', async () => {
+  const list = Array.from({ length: 30 }, (_, n) => ({ n }));
+  const body = JSON.stringify({
+    workflow: 'wide',
+    definition: { tasks: DEFINITION.tasks.slice(1, 3) },
+    input: { list },
+  });
+  const started = await fetch(`${server.url}/v1/runs`, { method: 'POST', body });
+  const { id } = (await started.json()) as { id: string };
+  const { page, troubles } = await browser.open(server.url);
+  await page.goto(`${server.url}/runs/${id}`);
+  await page.getByText('30 running').first().waitFor();
+
+  await page.getByRole('button', { name: 'Branches of each' }).press('Enter');
+  const branches = page.getByRole('button', { name: /^_gate_/ });
+  await page.getByRole('button', { name: '18 more branches of each' }).waitFor();
+  expect(await branches.count()).toBe(12);
+  await page.getByRole('button', { name: '18 more branches of each' }).click();
+
+  await expect.poll(() => branches.count(), { timeout: 60_000 }).toBe(30);
+  await openGates(30);
+  await page.getByText('30 succeeded').first().waitFor();
   expect(troubles).toEqual([]);
 });
 

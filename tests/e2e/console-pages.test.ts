@@ -70,7 +70,7 @@ async function call(method: string, path: string, body: unknown): Promise<void> 
   expect(response.status, await response.text()).toBeLessThan(300);
 }
 
-async function tasksOf(type: string, state: 'cancelled' | 'succeeded'): Promise<number> {
+async function tasksOf(type: string, state: 'cancelled' | 'succeeded' | 'queued'): Promise<number> {
   let count = 0;
   for await (const _ of sluice.tasks.list({ type, state })) count += 1;
   return count;
@@ -136,6 +136,18 @@ test('filters are in the address, and chosen tasks are cancelled together', asyn
 
   await page.getByText('No task matches').waitFor();
   expect(await tasksOf('bulky', 'cancelled')).toBe(3);
+  await page.getByRole('combobox', { name: 'State' }).selectOption('cancelled');
+  await page.getByText('3 tasks loaded').waitFor();
+  await page
+    .getByRole('checkbox', { name: /^Choose t_/ })
+    .first()
+    .check();
+  await page.getByRole('button', { name: 'Retry 1' }).click();
+  await page.getByRole('button', { name: 'Retry 1 task' }).click();
+  await page.getByText('Retried 1 task').waitFor();
+  await page.getByRole('button', { name: 'Retry all that match …' }).click();
+  await page.getByRole('button', { name: 'Retry 2 tasks' }).click();
+  await expect.poll(() => tasksOf('bulky', 'queued'), PATIENCE).toBe(3);
 });
 
 test('all open tasks that match are counted before they are cancelled', async () => {
@@ -202,6 +214,31 @@ test('a schedule is created with a preview of its times, fired and paused', asyn
   await page.getByRole('img', { name: /Fires in the next 24 hours/ }).waitFor();
 });
 
+test('the form of a schedule has every kind of times and of work', async () => {
+  await page.goto(`${server.url}/schedules`);
+  await page.getByRole('button', { name: 'Create a schedule' }).click();
+  const form = page.getByRole('dialog');
+  await form.getByLabel('Id').fill('some-day');
+  await form.getByLabel('Task type').fill('greet');
+  await form.getByLabel('Fires').selectOption('once');
+  await form.getByLabel('At, in your time zone').fill('2030-05-01T10:00:00');
+  await form.getByText(/Next fires: .*1 May 2030.*10:00:00/).waitFor();
+  await form.getByLabel('Fires').selectOption('delay');
+  await form.getByLabel('Seconds after the end').fill('600');
+  await form.getByText(/Next fires: /).waitFor();
+  await form.getByLabel('Fires').selectOption('permanent');
+  await form.getByText('again whenever one ends').waitFor();
+  await form.getByLabel('Fires').selectOption('every');
+  await form.getByLabel('Seconds between fires').fill('86400');
+  await form.getByLabel('Makes').selectOption('exec');
+  await form.getByLabel('Program').fill('{"command": ["uptime"]}');
+  await form.getByText(/Next fires: /).waitFor();
+  await form.getByRole('button', { name: 'Save' }).click();
+
+  await heading('some-day').waitFor();
+  await page.getByText('every 1 d').first().waitFor();
+});
+
 test('a backfill says how often it will fire', async () => {
   await call('PUT', '/v1/schedules/hourly', {
     spec: { cron: '0 * * * *' },
@@ -223,6 +260,12 @@ test('a workflow is written, checked while one types, and started with a form', 
     .getByLabel('Definition')
     .fill('{"tasks": [{"taskReferenceName": "a", "type": "NONSENSE"}]}');
   await editor.getByRole('alert').getByText('/tasks/0/type', { exact: true }).waitFor();
+  // Its styles come without a `style` element, so that the policy stays strict.
+  expect(await editor.locator('.cm-lintRange-error').first().textContent()).toContain('NONSENSE');
+  expect(await editor.locator('.cm-lineNumbers').evaluate(widthOf)).toBeGreaterThan(10);
+  await editor.getByLabel('Definition').fill('{"tasks": [oops]}');
+  await editor.getByRole('status').getByText(/JSON/).waitFor();
+  expect(await editor.locator('.cm-lintRange-error').first().textContent()).toContain('o');
   await editor.getByLabel('Definition').fill(WELCOME);
   await editor.getByText('The definition is valid.').waitFor();
   await editor.getByRole('button', { name: 'Register' }).click();
@@ -234,6 +277,10 @@ test('a workflow is written, checked while one types, and started with a form', 
   await page.getByRole('button', { name: 'Start the run' }).click();
   await page.getByRole('region', { name: 'Output' }).getByText('"Hello, Eve"').waitFor();
 });
+
+function widthOf(element: { readonly clientWidth: number }): number {
+  return element.clientWidth;
+}
 
 const WELCOME = `
 tasks:
@@ -286,6 +333,15 @@ test('the palette jumps to an id, and keys to a page', async () => {
   await page.keyboard.press('g');
   await page.keyboard.press('q');
   await heading('Queues').waitFor();
+});
+
+test('the workers page shows what is reserved, and what the worker measured', async () => {
+  await page.getByRole('link', { name: 'Workers', exact: true }).click();
+
+  const map = page.getByRole('region', { name: 'Table of capacity' });
+  const row = map.getByRole('row', { name: /^greeter/ });
+  await row.getByText('0 of 4').waitFor();
+  await row.getByText('0 used').first().waitFor();
 });
 
 test('an address of nothing is a page that says so', async () => {

@@ -3,13 +3,14 @@ import { createHash } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { Agent } from '../../packages/agent/src/agent.ts';
 import { ImageStore } from '../../packages/agent/src/containers/image-store.ts';
 import { ContainerEngine } from '../../packages/agent/src/engine/container-engine.ts';
 import { AgentUnderTest } from '../support/agent-process.ts';
 import { packBusybox } from '../support/container-image.ts';
 import { DockerEngine } from '../support/docker-engine.ts';
+import { engineTest as test } from '../support/engine-tests.ts';
 import { ImageRegistry } from '../support/image-registry.ts';
 import { ServerProcess } from '../support/server-process.ts';
 import { runSluice } from '../support/sluice-command.ts';
@@ -44,11 +45,7 @@ beforeAll(async () => {
     url: server.url,
     workFolder: join(folder, 'work'),
     commands: false,
-    containers: {
-      socket: engine.socket,
-      network: 'none',
-      mounts: [join(folder, 'media')],
-    },
+    containers: { socket: engine.socket, network: 'none', mounts: [join(folder, 'media')] },
     pidsMax: 50,
     handleSignals: false,
     onNotice: () => undefined,

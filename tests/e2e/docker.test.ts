@@ -5,10 +5,11 @@
 import { chown, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { parse } from 'yaml';
 import { makeCertificate } from '../support/certificates.ts';
 import { DockerEngine } from '../support/docker-engine.ts';
+import { engineTest as test } from '../support/engine-tests.ts';
 import { PackedProject, packPackages } from '../support/packed-project.ts';
 import { waitUntil } from '../support/wait-until.ts';
 

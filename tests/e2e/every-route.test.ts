@@ -125,6 +125,7 @@ test('every other error that a route announces has been seen', async () => {
   // Each of these has a separate test. This list must grow with the routes.
   const elsewhere = new Set([
     'backfill_running',
+    'backup_not_here',
     'blob_hash_mismatch',
     'blob_not_found',
     'dedupe_mismatch',

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFile, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '@sluice/postgres/testing/free-port';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeCertificate } from '../support/certificates.ts';
 import { ServerProcess } from '../support/server-process.ts';
@@ -60,15 +60,6 @@ async function startPrometheus(): Promise<void> {
   const storage = `--storage.tsdb.path=${join(folder, 'series')}`;
   const args = [`--config.file=${file}`, storage, `--web.listen-address=${address}`];
   prometheus = spawn('prometheus', args, { stdio: 'ignore' });
-}
-
-async function freePort(): Promise<number> {
-  const listener = createServer().listen(0, '127.0.0.1');
-  await once(listener, 'listening');
-  const { port } = listener.address() as { port: number };
-  listener.close();
-  await once(listener, 'close');
-  return port;
 }
 
 interface Answer {

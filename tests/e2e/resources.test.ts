@@ -81,6 +81,25 @@ test('a report with a capacity makes room at once, and types have their own limi
   expect(session.waitingTasks).toBe(0);
 });
 
+test('what a worker measures of itself is shown with the worker', async () => {
+  freshType();
+  const name = `measured-${count}`;
+  const session = openSession({ name, capacity: { slots: 4 } });
+  const { sessionId } = await session.welcomed();
+  const shown = async () => {
+    const { body } = await api.get('/v1/workers');
+    return body.items.find((each: { name: string }) => each.name === name);
+  };
+  expect((await shown()).measured).toBeUndefined();
+
+  await api.post(`/v1/worker-sessions/${sessionId}/reports`, {
+    measured: { cpu: 1.25, memoryMb: 300, slots: 2 },
+  });
+
+  const at = expect.stringMatching(/^2/);
+  expect((await shown()).measured).toEqual({ cpu: 1.25, memoryMb: 300, slots: 2, at });
+});
+
 test('a refused task costs no attempt and comes back to a lone worker', async () => {
   freshType();
   const session = openSession();
@@ -133,6 +152,8 @@ test.each([
   [REPORTS, { capacity: 5 }, '/capacity'],
   [REPORTS, { capacity: { cpu: 1.2345 } }, '/capacity/cpu'],
   [REPORTS, { capacity: { slots: -1 } }, '/capacity/slots'],
+  [REPORTS, { measured: { cpu: -1 } }, '/measured/cpu'],
+  [REPORTS, { measured: { disk: 1 } }, '/measured/disk'],
   [REPORTS, { reports: [{ kind: 'refused', lease: 'l_', why: 1 }] }, '/reports/0/why'],
 ])('%s refuses %j by name', async (path, fields, pointer) => {
   const base = path === REPORTS ? {} : { type: 'a' };

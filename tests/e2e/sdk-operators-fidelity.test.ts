@@ -171,7 +171,11 @@ test('many tasks are read, changed and cancelled, each with its outcome', async 
     const filter = { type: 'late', tags: { many: 'a' } };
     const counted = await client.tasks.cancelMatching(filter, { dryRun: true });
     const matching = await client.tasks.cancelMatching(filter);
+    const toRetry = await client.tasks.retryMatching(filter, { dryRun: true });
+    const retried = await client.tasks.retryMany([a, absent, a]);
     return {
+      retried: retried.map((outcome) => ('ok' in outcome ? outcome.state : outcome.error.code)),
+      toRetry,
       read: [numbers(read.items), read.unknown.length],
       updated: updated.map((outcome) => ('ok' in outcome ? outcome.state : outcome.error.code)),
       priority: (await client.tasks.get(a)).priority,
@@ -189,6 +193,8 @@ test('many tasks are read, changed and cancelled, each with its outcome', async 
   });
 
   expect(seen).toEqual({
+    retried: ['leased', 'task_not_found', 'task_not_finished'],
+    toRetry: { matched: 4, retried: 0, dryRun: true },
     read: [[0, 1], 1],
     updated: ['waiting', 'task_not_found'],
     priority: 8,

@@ -105,6 +105,29 @@ describe('cancel', () => {
     ]);
   });
 
+  test('many that ended are retried at once, by ids or by a filter', async () => {
+    const lot = { tags: { lot: 'retried' } };
+    const [first, second, live] = [await submit(lot), await submit(lot), await submit(lot)];
+    await api.post('/v1/tasks/cancel', { ids: [first, second] });
+
+    const byIds = await api.post('/v1/tasks/retry', { ids: [first, 't_no', live] });
+    const filter = { ...lot, state: 'cancelled' };
+    const dry = await api.post('/v1/tasks/retry', { filter, dryRun: true });
+    const byFilter = await api.post('/v1/tasks/retry', { filter });
+    const neither = await api.post('/v1/tasks/retry', {});
+    const both = await api.post('/v1/tasks/retry', { ids: [first], dryRun: true });
+
+    expect(byIds.body.items).toEqual([
+      { id: first, ok: true, state: 'queued' },
+      { id: 't_no', error: { code: 'task_not_found', message: expect.any(String) } },
+      { id: live, error: { code: 'task_not_finished', message: expect.any(String) } },
+    ]);
+    expect(dry.body).toEqual({ matched: 1, retried: 0, dryRun: true });
+    expect(byFilter.body).toEqual({ matched: 1, retried: 1, dryRun: false });
+    expect([neither.status, both.status]).toEqual([400, 400]);
+    expect((await api.get(`/v1/tasks/${second}`)).body.state).toBe('queued');
+  });
+
   test('a filter says what they have in common; a dry run only counts', async () => {
     await submit();
     const tasks = Array.from({ length: 1500 }, (_, n) => {

@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isClusterMode, storeFor } from './cluster-mode.ts';
 
 const LAUNCHER = fileURLToPath(new URL('../../packages/cli/bin/sluice', import.meta.url));
 const READY = / is ready at (https?:\/\/\S+)\n/;
@@ -22,6 +24,8 @@ export class ServerProcess {
   private outputListeners: (() => void)[] = [];
   /** Set by `kill` and `stop`: an exit without them is a crash. */
   private isWanted = true;
+  /** The other server of a cluster (tests/support/cluster-mode.ts). */
+  private owner: ServerProcess | undefined;
   /** Empty until the server said that it is ready. */
   url = '';
 
@@ -47,14 +51,38 @@ export class ServerProcess {
     env?: Program['env'],
     port: string | number = 0,
   ): Promise<ServerProcess> {
+    const added = env === undefined ? {} : { env };
+    if (isClusterMode())
+      return ServerProcess.startStandby(dataFolder, ['--port', `${port}`], added);
     const args = ['dev', '--no-agent', '--port', `${port}`, '--data', dataFolder];
-    return ServerProcess.start({ command: LAUNCHER, args, ...(env === undefined ? {} : { env }) });
+    return ServerProcess.start({ command: LAUNCHER, args, ...added });
   }
 
   /** Starts `sluice server` on a free port with these flags, and waits until it serves. */
   static startServer(dataFolder: string, ...flags: string[]): Promise<ServerProcess> {
+    if (isClusterMode() && !flags.includes('--store')) {
+      return ServerProcess.startStandby(dataFolder, ['--port', '0', ...flags]);
+    }
     const args = ['server', '--port', '0', '--data', dataFolder, ...flags];
     return ServerProcess.start({ command: LAUNCHER, args });
+  }
+
+  /** Starts two servers on the store that stands for the folder. This one is not the owner. */
+  private static async startStandby(
+    dataFolder: string,
+    flags: readonly string[],
+    added: Pick<Program, 'env'> = {},
+  ): Promise<ServerProcess> {
+    const store = await storeFor(dataFolder);
+    const run = (name: string, more: readonly string[]) => {
+      const data = join(dataFolder, name);
+      const args = ['server', '--data', data, '--store', store, ...more];
+      return ServerProcess.start({ command: LAUNCHER, args, ...added });
+    };
+    const owner = await run('owner', [...flags, '--port', '0']);
+    const standby = await run('standby', flags);
+    standby.owner = owner;
+    return standby;
   }
 
   /** Starts any program that prints `… is ready at URL`, and waits until it does. */
@@ -94,11 +122,13 @@ export class ServerProcess {
   }
 
   signal(signal: NodeJS.Signals): void {
+    this.owner?.signal(signal);
     this.child.kill(signal);
   }
 
   /** Kills the process like a power cut, and resolves when it is gone. */
   async kill(): Promise<void> {
+    await this.owner?.kill();
     this.isWanted = false;
     this.child.kill('SIGKILL');
     await this.exit;

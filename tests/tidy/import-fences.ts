@@ -21,9 +21,11 @@ const FENCES: Readonly<Record<string, Fence>> = {
   protocol: { packages: [], typesOnly: ['core'], allowsNode: false, external: ['typebox'] },
   calendar: { packages: [], allowsNode: false, external: [] },
   log: { packages: [], typesOnly: ['core'], allowsNode: true, external: [] },
+  // The only package that knows a database. A server loads it when its store is one.
+  postgres: { packages: ['log'], allowsNode: true, external: ['pg'] },
   engine: { packages: ['core', 'log'], allowsNode: true, external: [] },
   server: {
-    packages: ['engine', 'protocol', 'core', 'log', 'calendar'],
+    packages: ['engine', 'protocol', 'core', 'log', 'calendar', 'postgres'],
     allowsNode: true,
     external: 'any',
   },
@@ -43,7 +45,7 @@ const FENCES: Readonly<Record<string, Fence>> = {
   console: { packages: ['protocol', 'sdk'], allowsNode: true, external: 'any' },
   // It runs everything that runs without a socket.
   simulator: {
-    packages: ['core', 'log', 'engine', 'protocol', 'server', 'sdk', 'calendar'],
+    packages: ['core', 'log', 'engine', 'protocol', 'server', 'sdk', 'agent', 'calendar'],
     allowsNode: true,
     external: [],
   },

@@ -2,7 +2,8 @@ import { mkdtemp } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, type Store } from './store.ts';
+import { freePort } from '@sluice/postgres/testing/free-port';
+import type { Store } from './store.ts';
 import { openStore } from './store-process.ts';
 
 /** Redis with its append-only file, without snapshots. */

@@ -15,8 +15,6 @@ interface Program {
   readonly options?: SpawnOptions;
   /** Whether it serves. An open port may not be enough. */
   readonly isReady: () => Promise<boolean>;
-  /** The signal that makes it end immediately and clean up, if it supports that. */
-  readonly stopSignal?: NodeJS.Signals;
 }
 
 /** A server of a peer: started, killed, restarted, stopped. */
@@ -42,12 +40,6 @@ class StoreProcess {
       if (performance.now() > until) throw new Error(`${command} does not become ready`);
       await sleep(POLL_MS);
     }
-  }
-
-  async stop(): Promise<void> {
-    const { stopSignal } = this.program;
-    if (stopSignal === undefined) await this.kill();
-    else await this.end([this.pid], stopSignal);
   }
 
   /** Kills it without warning, with all its children: they may hold what the next one needs. */
@@ -85,7 +77,7 @@ export async function openStore(
       await server.start();
     },
     stop: async () => {
-      await server.stop();
+      await server.kill();
       await rm(folder, { recursive: true, force: true });
     },
   };

@@ -2,6 +2,7 @@ import type { Stage } from '../stage.ts';
 
 export type Metric =
   | 'perSecond'
+  | 'runsPerSecond'
   | 'p50Ms'
   | 'p99Ms'
   | 'lost'
@@ -29,6 +30,7 @@ export const WARM_UP = 0.2;
 
 export const UNITS: Readonly<Record<Metric, string>> = {
   perSecond: 'tasks/s',
+  runsPerSecond: 'runs/s',
   p50Ms: 'ms',
   p99Ms: 'ms',
   lost: 'tasks',

@@ -1,4 +1,4 @@
-import { removeTemplate, startPostgres } from '../../peers/stores/postgres.ts';
+import { startPostgres } from '../../peers/stores/postgres.ts';
 import { INPUT, type RunContender, SHAPES, type Shape, step } from '../contender.ts';
 import { requireWorkflowPeer } from '../packages.ts';
 
@@ -34,7 +34,6 @@ export const dbos: RunContender = {
       close: async () => {
         await DBOS.shutdown();
         await store.stop();
-        await removeTemplate();
       },
     };
   },

@@ -2,7 +2,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../peers/stores/store.ts';
+import { freePort } from '@sluice/postgres/testing/free-port';
 import { openStore } from '../../peers/stores/store-process.ts';
 import { INPUT, type RunContender, SHAPES, type Shape, step } from '../contender.ts';
 import { programOf, requireWorkflowPeer } from '../packages.ts';

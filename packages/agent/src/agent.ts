@@ -11,7 +11,6 @@ import {
   RESERVE,
   SLOTS_DEFAULT,
 } from './agent-options.ts';
-import { LiveAttempts } from './attempts/live-attempts.ts';
 import { type CommandHost, type CommandRules, runCommand } from './commands/run-command.ts';
 import { ContainerService } from './containers/container-service.ts';
 import type { ProcessGroups } from './host/cgroups.ts';
@@ -22,12 +21,15 @@ import { measureHost } from './host/measure-host.ts';
 import { OfferWatch } from './host/offer-watch.ts';
 import { PipePool } from './host/pipe-pool.ts';
 import { SessionFile } from './host/session-file.ts';
+import { UseMeter } from './host/use-meter.ts';
 import { canEnter, findUser, ownUser } from './host/users.ts';
 import { defaultWorkFolder, makeWorkFolder } from './host/work-folder.ts';
 import { isObject } from './logic/exec-fields.ts';
 import { FailedHere } from './logic/failed-here.ts';
 import { GpuShares } from './logic/gpu-shares.ts';
+import { LiveAttempts } from './logic/live-attempts.ts';
 import { type HostOffer, offerOf } from './logic/offer.ts';
+
 import { Recovery } from './recovery.ts';
 
 /** The user of commands when the agent is root. */
@@ -121,7 +123,7 @@ async function connect(options: AgentOptions, opened: Opened): Promise<Connectio
   const found = await findGpus();
   const gpus = options.gpus ?? found.indexes;
   const shares = new GpuShares(gpus, options.gpuShares);
-  const live = new LiveAttempts(shares);
+  const live = new LiveAttempts(shares, Date.now);
   const reserve = { ...RESERVE, ...options.reserve };
   const offer = offerOf(await measureHost(workFolder), reserve, { gpus: shares.offered });
   const blobs = { url: options.url, headers: headersOf(options) };
@@ -156,9 +158,11 @@ async function connect(options: AgentOptions, opened: Opened): Promise<Connectio
   const session = new SessionFile(workFolder);
   const recovery = new Recovery({ groups, workFolder, containers, live, session });
   const adopted = await recovery.begin(options.url);
+  const meter = meterOf(groups, containers || undefined);
   const worker = await sluice.work(types, {
     ...workOptions(options, { offer, groups, workFolder, containers }, found.model),
     unavailable: reasons.all,
+    measure: () => meter.measure(),
     ...(adopted.work === undefined ? {} : { adopted: adopted.work }),
     onReported: (lease) => live.reported(lease),
     onSession: (sessionId) => {
@@ -181,6 +185,12 @@ async function connect(options: AgentOptions, opened: Opened): Promise<Connectio
   });
   const { pipes } = command;
   return { ...opened, offer, groups, containers, worker, session, watch, live, pipes };
+}
+
+/** Measures what commands and containers use together. */
+function meterOf(groups: ProcessGroups, containers: ContainerService | undefined): UseMeter {
+  const sources = [() => groups.use(), ...(containers ? [() => containers.use()] : [])];
+  return new UseMeter(sources, () => performance.now());
 }
 
 /** Why the agent takes nothing of a type, by what is in the way. */

@@ -1,15 +1,16 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WorkOptions } from '@sluice/sdk';
-import { type LiveAttempts, RECORD_FILE } from './attempts/live-attempts.ts';
+import { RECORD_FILE } from './attempts/attempt-notes.ts';
 import { endProcesses } from './commands/end-processes.ts';
 import { STARTED_FILE } from './commands/start-script.ts';
 import type { ContainerService } from './containers/container-service.ts';
 import type { ProcessGroups } from './host/cgroups.ts';
 import type { SessionFile } from './host/session-file.ts';
 import { AttemptFolder } from './host/work-folder.ts';
-import { type AttemptRecord, readRecord } from './logic/attempt-record.ts';
-import { type LeftAttempt, ownerless, planRecovery } from './logic/recovery.ts';
+import { readRecord } from './logic/attempt-record.ts';
+import type { LiveAttempts } from './logic/live-attempts.ts';
+import { type LeftAttempt, ownerless, planRecovery, startedOf } from './logic/recovery.ts';
 
 type AdoptedWork = NonNullable<WorkOptions['adopted']>;
 
@@ -64,31 +65,19 @@ export class Recovery {
 
   private async look(): Promise<LeftAttempt[]> {
     const { workFolder, containers } = this.ports;
-    const started = await containers?.started();
+    const seen = {
+      runsContainers: containers !== undefined,
+      startedContainers: await containers?.started(),
+    };
     return Promise.all(
       (await this.names()).map(async (name) => {
         const { control } = new AttemptFolder(workFolder, name);
         const text = await readFile(join(control, RECORD_FILE), 'utf8').catch(() => '');
         const record = readRecord(name, text);
-        return { name, record, started: await this.wasStarted(record, control, started) };
+        const mark = await stat(join(control, STARTED_FILE)).catch(() => undefined);
+        return { name, record, started: startedOf(record, mark !== undefined, seen) };
       }),
     );
-  }
-
-  private async wasStarted(
-    record: AttemptRecord | undefined,
-    control: string,
-    containers: ReadonlySet<string> | undefined,
-  ): Promise<LeftAttempt['started']> {
-    if (record === undefined) return 'no';
-    if (record.task.type === 'container') {
-      // An agent that runs no containers any more cannot go on with one.
-      if (this.ports.containers === undefined) return 'no';
-      if (containers === undefined) return 'unknown';
-      return containers.has(record.name) ? 'yes' : 'no';
-    }
-    const marked = await stat(join(control, STARTED_FILE)).catch(() => undefined);
-    return marked === undefined ? 'no' : 'yes';
   }
 
   /** Attempts that have a folder or a group. */

@@ -5,10 +5,12 @@ import { auditCommands } from './commands/audit-commands.ts';
 import { backup } from './commands/backup.command.ts';
 import { blobCommands } from './commands/blob-commands.ts';
 import { callbackCommands } from './commands/callback-commands.ts';
+import { clusterCommands } from './commands/cluster-commands.ts';
 import { completionOf } from './commands/completion.command.ts';
 import { deadLetterCommands } from './commands/dead-letter-commands.ts';
 import { keyCommands } from './commands/key-commands.ts';
 import { logCommands } from './commands/log-commands.ts';
+import { exportData, importData } from './commands/move-commands.ts';
 import { projectionCommands } from './commands/projection-commands.ts';
 import { queueCommands } from './commands/queue-commands.ts';
 import { restore } from './commands/restore.command.ts';
@@ -43,6 +45,9 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   restore,
   log: logCommands,
   projection: projectionCommands,
+  cluster: clusterCommands,
+  import: importData,
+  export: exportData,
   completion: completionOf(() => COMMANDS),
 };
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { flushCompileCache } from 'node:module';
 import { ConfigError, Server, type ServerOptions } from '@sluice/server';
+import type { ClusterServer } from '@sluice/server/cluster';
 import type { Beside } from './agent/dev-agent.ts';
 import { buildCommit } from './build-commit.ts';
 import { type CommandIo, ExitCode } from './exit-code.ts';
@@ -34,7 +35,7 @@ export async function serve(
 ): Promise<ExitCode> {
   const failed = new AbortController();
   const server = await startOrExplain(options, failed, io);
-  if (!(server instanceof Server)) return server;
+  if (typeof server === 'number') return server;
 
   // Without TLS a SIGHUP ends the process, as usual.
   if (options.tls !== undefined) process.on('SIGHUP', () => void server.reloadCertificate());
@@ -66,10 +67,10 @@ async function startOrExplain(
   options: ServeOptions,
   failed: AbortController,
   io: ServeIo,
-): Promise<Server | ExitCode> {
+): Promise<Server | ClusterServer | ExitCode> {
   const commit = buildCommit();
   try {
-    return await Server.start({
+    return await (await serverClass(options)).start({
       ...options,
       version: VERSION,
       ...(commit === undefined ? {} : { commit }),
@@ -88,6 +89,11 @@ async function startOrExplain(
     );
     return ExitCode.refused;
   }
+}
+
+/** The code of the database is loaded only by servers that have one. */
+async function serverClass({ store }: ServeOptions) {
+  return store === undefined ? Server : (await import('@sluice/server/cluster')).ClusterServer;
 }
 
 async function firstOf(...signals: readonly AbortSignal[]): Promise<void> {

@@ -1,7 +1,6 @@
 import type {
   AdvanceTime,
   Command,
-  Outputs,
   Partition,
   PartitionOptions,
   PartitionReader,
@@ -14,9 +13,10 @@ import { Alarm, type StartTimer } from './alarm.ts';
 import { Batch, type Releasable } from './batch.ts';
 import { CommittedFeed, type FeedOptions, feedWithin, type Watermark } from './committed-feed.ts';
 import type { Notify } from './engine-notice.ts';
-import type { OutputPort } from './output-port.ts';
-import { type MakePartition, recoverAndAcquire } from './recovery.ts';
+import { hasOutputs, type OutputPort } from './output-port.ts';
+import { type FollowedPartition, type MakePartition, recoverAndAcquire } from './recovery.ts';
 import { SnapshotKeeper, type SnapshotOptions } from './snapshot-keeper.ts';
+import type { Term } from './term.ts';
 
 export interface EngineOptions {
   readonly log: BoundedLog;
@@ -25,6 +25,10 @@ export interface EngineOptions {
    * acquires the log, so a start that fails to recover writes nothing.
    */
   readonly extent?: LogExtent;
+  /** A partition that has followed the log. The engine goes on with it instead of recovering. */
+  readonly followed?: FollowedPartition;
+  /** Set when other servers may take the partition over: until when its word is true. */
+  readonly term?: Term;
   /** Without snapshots every start replays the whole log, and the log grows for ever. */
   readonly snapshots?: SnapshotOptions;
   /**
@@ -91,6 +95,8 @@ const UNKNOWN_PAUSE_MS_MAX = 1000;
  * engine.no-new-work: While the disk is far behind, or full, no lease is granted and no timer
  *   fires: they would only create more work that cannot be recorded. Both are made up for when the
  *   disk has caught up.
+ * engine.term: What leaves without a commit leaves only while no other server can hold the
+ *   partition. What a commit releases needs no term: the commit proves the epoch.
  */
 export class Engine {
   private readonly options: StartedOptions;
@@ -207,6 +213,11 @@ export class Engine {
     });
   }
 
+  /** Ends this engine, because another server holds the partition. Nothing more is released. */
+  stepDown(cause: Error): void {
+    this.stop(cause);
+  }
+
   private makeKeeper(): SnapshotKeeper | undefined {
     const { snapshots, notify } = this.options;
     if (snapshots === undefined) return undefined;
@@ -281,7 +292,9 @@ export class Engine {
   private wait(waiting: Releasable): void {
     if (!this.open.isEmpty) this.open.waiting.push(waiting);
     else if (this.appending !== undefined) this.appending.waiting.push(waiting);
-    else waiting.release();
+    else if (this.options.term?.isOver() !== true) waiting.release();
+    // No commit proves that this server still holds the partition (engine.term).
+    else this.options.term.whenRenewed(waiting.release, waiting.drop);
   }
 
   private stageOutputs(): void {
@@ -381,18 +394,4 @@ export class Engine {
     this.options.onStopped(cause);
     return stopped;
   }
-}
-
-function hasOutputs(outputs: Outputs): boolean {
-  return (
-    outputs.pushSlots.length > 0 ||
-    outputs.endedSlots.length + outputs.endedRuns.length + outputs.evaluations.length > 0 ||
-    outputs.startedRuns.length + outputs.overdueRuns.length + outputs.fires.length > 0 ||
-    outputs.createdSchedules.length + outputs.delayedFires.length > 0 ||
-    outputs.httpNamespaces.length > 0 ||
-    outputs.attemptSlots.length > 0 ||
-    outputs.cancels.length + outputs.signals.length > 0 ||
-    outputs.closedSessions.length > 0 ||
-    outputs.deliveries.length > 0
-  );
 }

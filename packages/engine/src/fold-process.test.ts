@@ -188,8 +188,8 @@ function startProcess(): ChildProcess {
 
 function orderBy(serverPid: number): FoldProcessOrder {
   const { utf8: _, ...partition } = PARTITION;
-  const logFolder = join(folder, 'log');
-  return { ...partition, logFolder, snapshotFolder: join(folder, 'snapshots'), upTo: 1, serverPid };
+  const source = { logFolder: join(folder, 'log'), snapshotFolder: join(folder, 'snapshots') };
+  return { ...partition, source, upTo: 1, serverPid };
 }
 
 async function start(options: { everyBytes: number; snapshotFolder?: string }): Promise<void> {
@@ -202,7 +202,10 @@ async function start(options: { everyBytes: number; snapshotFolder?: string }): 
     partition: PARTITION,
     snapshots: {
       store: await FileSnapshots.open(snapshotFolder),
-      startFold: foldInOwnProcess({ ...partition, logFolder, snapshotFolder, ...options }),
+      startFold: foldInOwnProcess({
+        ...partition,
+        source: { logFolder, snapshotFolder, ...options },
+      }),
       everyBytes: options.everyBytes,
     },
     outputs: new RecordingOutputs(),

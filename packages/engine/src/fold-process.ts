@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { FileSnapshots, readLogFolder, type SnapshotStore } from '@sluice/log';
 import { type FoldOutcome, foldSnapshot } from './fold.ts';
-import type { FoldProcessOrder } from './start-fold-process.ts';
+import type { FoldProcessOrder, FoldSource } from './start-fold-process.ts';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -29,16 +29,17 @@ function dieFirst(): void {
 }
 
 async function fold(order: FoldProcessOrder): Promise<FoldOutcome> {
-  const { logFolder, snapshotFolder, serverPid, upTo, ...partition } = order;
+  const { source, serverPid, upTo, ...partition } = order;
   const utf8 = {
     encode: (text: string) => encoder.encode(text),
     decode: (bytes: Uint8Array) => decoder.decode(bytes),
   };
   try {
+    const { snapshots, readLog } = await openSource(source);
     return await foldSnapshot({
       partition: { ...partition, utf8 },
-      snapshots: savedFor(serverPid, await FileSnapshots.open(snapshotFolder)),
-      readLog: (range) => readLogFolder(logFolder, range),
+      snapshots: savedFor(serverPid, snapshots),
+      readLog,
       upTo,
     });
   } catch (cause) {
@@ -46,11 +47,23 @@ async function fold(order: FoldProcessOrder): Promise<FoldOutcome> {
   }
 }
 
+async function openSource(source: FoldProcessOrder['source']): Promise<FoldSource> {
+  if ('module' in source) {
+    const { openFoldSource } = await import(source.module);
+    return openFoldSource(source.options);
+  }
+  const { logFolder, snapshotFolder } = source;
+  return {
+    snapshots: await FileSnapshots.open(snapshotFolder),
+    readLog: (range) => readLogFolder(logFolder, range),
+  };
+}
+
 /**
  * Contents are written in one turn, in which the disconnect event cannot arrive, so the parent is
  * checked explicitly.
  */
-function savedFor(serverPid: number, files: FileSnapshots): SnapshotStore {
+function savedFor(serverPid: number, files: SnapshotStore): SnapshotStore {
   return {
     positions: () => files.positions(),
     open: (position) => files.open(position),

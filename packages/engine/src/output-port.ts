@@ -15,3 +15,18 @@ export interface OutputPort {
    */
   seal(): Releasable | undefined;
 }
+
+/** Whether a command wants anything done. */
+export function hasOutputs(outputs: Outputs): boolean {
+  return (
+    outputs.pushSlots.length > 0 ||
+    outputs.endedSlots.length + outputs.endedRuns.length + outputs.evaluations.length > 0 ||
+    outputs.startedRuns.length + outputs.overdueRuns.length + outputs.fires.length > 0 ||
+    outputs.createdSchedules.length + outputs.delayedFires.length > 0 ||
+    outputs.httpNamespaces.length > 0 ||
+    outputs.attemptSlots.length > 0 ||
+    outputs.cancels.length + outputs.signals.length > 0 ||
+    outputs.closedSessions.length > 0 ||
+    outputs.deliveries.length > 0
+  );
+}

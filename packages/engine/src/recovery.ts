@@ -67,9 +67,6 @@ export async function recoverPartition(source: RecoverySource): Promise<Recovere
   throw new RecoveryError(noSnapshotProblem(log.first, unusable));
 }
 
-/** A partition with everything that the log holds. */
-interface ReplayedPartition extends RecoveredPartition, Replayed {}
-
 interface Replayed {
   readonly replayedBytes: number;
   /** The first record that was not replayed. */
@@ -77,10 +74,10 @@ interface Replayed {
 }
 
 /** Recovers a partition and replays the records after its snapshot. Nothing is written. */
-async function replayPartition(
+export async function replayPartition(
   source: RecoverySource,
   log: Pick<PartitionLog, 'read'>,
-): Promise<ReplayedPartition> {
+): Promise<FollowedPartition> {
   const { partition, position } = await recoverPartition(source);
   return { partition, position, ...(await replayFrom(position, partition, log)) };
 }
@@ -101,10 +98,14 @@ async function replayFrom(
   return { replayedBytes, reached };
 }
 
+/** A partition that has replayed the log up to `reached`. */
+export interface FollowedPartition extends RecoveredPartition, Replayed {}
+
 interface RecoveryOptions extends Omit<RecoverySource, 'snapshots' | 'log'> {
   readonly log: PartitionLog;
   readonly snapshots?: { readonly store: SnapshotStore };
   readonly extent?: LogExtent;
+  readonly followed?: FollowedPartition;
 }
 
 /**
@@ -112,7 +113,8 @@ interface RecoveryOptions extends Omit<RecoverySource, 'snapshots' | 'log'> {
  * first: a version that cannot read the folder then leaves it as it was.
  */
 export async function recoverAndAcquire(options: RecoveryOptions) {
-  const { log, extent, snapshots, ...rest } = options;
+  const { log, extent, snapshots, followed, ...rest } = options;
+  if (followed !== undefined) return goOnWith(followed, log);
   const early = extent === undefined ? await log.acquire() : undefined;
   const held = (early ?? extent) as LogExtent;
   const source = { ...rest, snapshots: snapshots?.store, log: held };
@@ -122,6 +124,20 @@ export async function recoverAndAcquire(options: RecoveryOptions) {
   const { partition, reached } = replayed;
   if (hold.tail > reached) await replayFrom(reached, partition, log);
   return { ...replayed, hold };
+}
+
+/** Acquires the log for a partition that followed it, and replays what it has not seen. */
+async function goOnWith(followed: FollowedPartition, log: PartitionLog) {
+  const hold = await log.acquire();
+  const { partition, reached, replayedBytes } = followed;
+  if (hold.tail < reached) {
+    throw new RecoveryError(
+      `the log ends at ${hold.tail}, but it was read up to ${reached}: it went back in time`,
+    );
+  }
+  if (hold.tail === reached) return { ...followed, hold };
+  const last = await replayFrom(reached, partition, log);
+  return { ...followed, ...last, replayedBytes: replayedBytes + last.replayedBytes, hold };
 }
 
 interface UnusableSnapshot {

@@ -1,12 +1,26 @@
 import { fork } from 'node:child_process';
 import type { PartitionOptions } from '@sluice/core';
 import { envWithCompileCache } from './compile-cache.ts';
-import type { Fold, FoldOutcome, StartFold } from './fold.ts';
+import type { Fold, FoldOrder, FoldOutcome, StartFold } from './fold.ts';
 
-/** Where a fold process finds its data. */
-export interface FoldProcessOptions extends Omit<PartitionOptions, 'utf8' | 'calendar'> {
+/** Log and snapshots in folders of this machine. */
+interface FoldFolders {
   readonly logFolder: string;
   readonly snapshotFolder: string;
+}
+
+/** Log and snapshots elsewhere: the module exports `openFoldSource`, which gets the options. */
+interface FoldModule {
+  readonly module: string;
+  readonly options: unknown;
+}
+
+/** What `openFoldSource` of a `FoldModule` resolves with. */
+export type FoldSource = Pick<FoldOrder, 'snapshots' | 'readLog'>;
+
+export interface FoldProcessOptions extends Omit<PartitionOptions, 'utf8' | 'calendar'> {
+  /** Where the process finds its data. */
+  readonly source: FoldFolders | FoldModule;
 }
 
 /** The first message to the process. */
@@ -16,9 +30,9 @@ export interface FoldProcessOrder extends FoldProcessOptions {
 }
 
 /**
- * Folds in a separate process that reads the log's folder beside its holder, and ends with each
- * fold. It is not a thread of the server: whatever ends it (no memory, a bug of the runtime) ends
- * nothing else (docs/decisions/0017).
+ * Folds in a separate process that reads the log beside its holder, and ends with each fold. It is
+ * not a thread of the server: whatever ends it (no memory, a bug of the runtime) ends nothing else
+ * (docs/decisions/0017).
  */
 export function foldInOwnProcess(options: FoldProcessOptions): StartFold {
   return (upTo) => {

@@ -20,8 +20,15 @@ export type {
   StoredBatch,
   TrimOutcome,
 } from './contract/partition-log.ts';
-export { STOP_READING } from './contract/partition-log.ts';
 export {
+  checkBatch,
+  checkReadFrom,
+  checkTrim,
+  overlappingAppend,
+  STOP_READING,
+} from './contract/partition-log.ts';
+export {
+  type NewSnapshot,
   type SaveContent,
   SnapshotDamagedError,
   type SnapshotHeader,
@@ -42,5 +49,5 @@ export type {
 export { FileLog, type FileLogOptions, type HeldFiles } from './file/file-log.ts';
 export { type CommittedRange, peekLogFolder, readLogFolder } from './file/log-reader.ts';
 export { MemoryLog, MemoryLogStore } from './memory/memory-log.ts';
-export { FileSnapshots } from './snapshots/file-snapshots.ts';
+export { FileSnapshots, snapshotName } from './snapshots/file-snapshots.ts';
 export { MemorySnapshots } from './snapshots/memory-snapshots.ts';

@@ -3,7 +3,7 @@ export { COMMAND_TYPE, CONTAINER_TYPE, execTypeOf, setExecType } from './base/ex
 export { LIMITS, PING_AFTER_MS } from './base/limits.ts';
 export { mergePatch } from './base/merge-patch.ts';
 export { ACCESS, type Access, mayCall, ROLES, type Role } from './base/roles.ts';
-export { BYTES, type Route } from './base/route.ts';
+export { BYTES, type Route, repeatability } from './base/route.ts';
 export { type ErrorDetail, SluiceError } from './base/sluice-error.ts';
 export { openApiDocument } from './openapi.ts';
 export { ROUTES, type RouteName } from './routes/routes.ts';
@@ -61,7 +61,7 @@ export {
   type WorkerParams,
   type WorkerView,
 } from './schemas/operation-schemas.ts';
-export { Capacity } from './schemas/resource-schemas.ts';
+export { Capacity, MeasuredUse } from './schemas/resource-schemas.ts';
 export {
   CompleteStepRequest,
   FailStepRequest,
@@ -106,6 +106,7 @@ export {
   LogQuery,
   NothingSaid,
   RetryRequest,
+  RetryTasksRequest,
   SignalRequest,
   type TaskFilter,
   TaskListQuery,

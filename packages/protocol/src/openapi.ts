@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import { withDocumented } from './base/documented.ts';
 import { ERROR_CODES, type ErrorCode } from './base/error-codes.ts';
-import { BYTES, type Route } from './base/route.ts';
+import { BYTES, type Route, repeatability } from './base/route.ts';
 import { ROUTES } from './routes/routes.ts';
 import { ErrorBody } from './schemas/error-schema.ts';
 
@@ -79,10 +79,12 @@ function contentOf(answer: Route['answers'][number]): object {
   return { content: { 'application/json': { schema: answer } } };
 }
 
-/** The call's own errors, and those of every call that needs a key. */
-function codesOf({ access, errors }: Route): readonly ErrorCode[] {
-  if (access === 'open') return errors;
-  return [...errors, 'unauthenticated', 'forbidden', 'too_many_failures'];
+/** The call's own errors, and those of every call that needs a key or changes something. */
+function codesOf(route: Route): readonly ErrorCode[] {
+  const { access, errors } = route;
+  const lost = repeatability(route) === 'always' ? [] : (['outcome_unknown'] as const);
+  if (access === 'open') return [...errors, ...lost];
+  return [...errors, ...lost, 'unauthenticated', 'forbidden', 'too_many_failures'];
 }
 
 /** Codes that share a status share an answer. Every call may also have an unexpected error. */

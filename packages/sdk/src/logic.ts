@@ -22,6 +22,7 @@ export {
   type TaskWaitsOptions,
   type WaitOutcome,
 } from './client/task-waits.ts';
+export { TaskAborted } from './task/failures.ts';
 export type { Ending, FinalKind, HandlerError } from './worker/final-reports.ts';
 export type { Outcome } from './worker/report-outbox.ts';
 export type {

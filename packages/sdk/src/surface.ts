@@ -2,6 +2,7 @@
 export type { ServerUrl } from './base/addresses.ts';
 export type { Followed } from './calls/followed-stream.ts';
 export type { ErrorDetail } from './calls/http-answers.ts';
+export type { WorkerUse } from './calls/platform.ts';
 export { RunFailed, SluiceError, TaskFailed } from './calls/sluice-error.ts';
 export type { SluiceOptions } from './client/sluice-client.ts';
 export type { TaskClient } from './client/task-client.ts';
@@ -12,13 +13,19 @@ export type {
   TaskReference,
 } from './operators/operator-groups.ts';
 export type {
+  CalendarWindow,
   CancelMatchingOptions,
+  ChangeNotice,
   DeadLetterQuery,
   DiscardRequest,
   EventOptions,
   FollowLogOptions,
+  FollowOptions,
+  FollowStatsOptions,
   ListedTask,
   LogOptions,
+  RetryMatchingOptions,
+  StatsWindow,
   TaskEvent,
   TaskQuery,
   TaskSelection,
@@ -42,6 +49,9 @@ export type {
   RedriveReply,
   RedriveRequest,
   RedriveView,
+  RetryCounts,
+  StatsPoint,
+  StatsView,
   TaskChange,
   TaskOutcome,
   WorkerView,
@@ -60,6 +70,7 @@ export type {
   BackfillAnswer,
   BackfillRequest,
   FireView,
+  ScheduleCalendar,
   ScheduleChange,
   ScheduleExplanation,
   ScheduleRequest,
@@ -114,6 +125,7 @@ export type {
 } from './workflow/reference.ts';
 export type { RunHandle } from './workflow/run-handle.ts';
 export type {
+  RunDefinition,
   RunError,
   RunStatus,
   RunSummary,

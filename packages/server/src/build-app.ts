@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { RequestListener } from 'node:http';
+import type { Server } from 'node:net';
 import type { Engine } from '@sluice/engine';
 import type { BoundedLog, FileLog } from '@sluice/log';
 import { openApiDocument, ROUTES, SluiceError } from '@sluice/protocol';
@@ -10,7 +11,7 @@ import { keyRoutes } from './access/key.route.ts';
 import { KeyOperations } from './access/key-operations.ts';
 import { KeyStreams } from './access/key-streams.ts';
 import { loginRoutes } from './access/login.route.ts';
-import { backupRoute } from './backup/backup.route.ts';
+import { backupRoute, noBackupRoute } from './backup/backup.route.ts';
 import { blobRoutes } from './blobs/blob.route.ts';
 import type { BlobStore } from './blobs/blob-store.ts';
 import { callbackRoutes } from './callbacks/callback.route.ts';
@@ -25,15 +26,14 @@ import type { Gateway } from './gateway/gateway.ts';
 import { reportAttemptsRoute } from './gateway/report-attempts.route.ts';
 import { submitTasksRoute } from './gateway/submit-tasks.route.ts';
 import { workerSessionRoutes } from './gateway/worker-session.route.ts';
-import type { Certificate } from './http/certificate.ts';
+import type { HopTrust } from './http/client.ts';
 import { errorAnswers, installErrorAnswers, unavailable } from './http/error-answer.ts';
-import { createListener } from './http/listener.ts';
 import type { RefusalDesk } from './http/refusal.ts';
 import { RequestGuard } from './http/request-guard.ts';
 import { routeOptions } from './http/route-options.ts';
 import type { Admission } from './limits/admission.ts';
 import { taskLogsRoute } from './logs/task-logs.route.ts';
-import type { TaskLogs } from './logs/task-logs.ts';
+import type { TaskLines } from './logs/task-logs.ts';
 import { metricsRoute, timeRoutes } from './observation/metrics-page.ts';
 import type { Observation } from './observation/observation.ts';
 import type { Projection } from './projection/projection.ts';
@@ -60,6 +60,7 @@ import type { TaskWaiters } from './tasks/task-waiters.ts';
 import { TaskWaiting } from './tasks/task-waiting.ts';
 import { workerListRoutes } from './workers/worker-list.route.ts';
 import { WorkerList } from './workers/worker-list.ts';
+import type { WorkerStreams } from './workers/worker-streams.ts';
 import { workflowRoutes } from './workflows/workflow.route.ts';
 
 /** The parts that answer requests. */
@@ -71,41 +72,44 @@ export interface AppParts {
   readonly projection: Projection;
   readonly starts: LogStarts;
   readonly rates: QueueRates;
-  readonly logs: TaskLogs;
+  readonly streams: WorkerStreams;
+  readonly logs: TaskLines;
   readonly blobs: BlobStore;
   readonly scripts: Scripts;
   readonly clock: () => number;
   readonly time: Pick<SteadyClock, 'status'>;
   readonly observation: Observation;
   readonly log: BoundedLog;
-  /** The files behind `log`. */
-  readonly logFiles: Pick<FileLog, 'hold'>;
+  /** The files behind `log`; undefined when it is not in files. */
+  readonly logFiles: Pick<FileLog, 'hold'> | undefined;
 }
 
 interface AppOptions {
+  /** Makes what passes requests to the handler. */
+  readonly makeServer: (handler: RequestListener, desk: RefusalDesk) => Server;
   /** Host names that a request may be addressed to, besides loopback. */
   readonly hosts: readonly string[];
   readonly limits: Configuration['http'];
-  readonly drainMs: number;
   readonly version: string;
   readonly commit: string | undefined;
   readonly dataFolder: string;
+  readonly logEngine: 'file' | 'postgres';
   readonly partition: number;
-  readonly certificate: Certificate | undefined;
+  /** Of a server in a cluster: whose forwarded requests it believes. */
+  readonly hopTrust?: HopTrust;
 }
 
 /** The HTTP application around an engine: the checks for every request, and all routes. */
 export function buildApp(options: AppOptions, parts: AppParts): FastifyInstance {
   const { engine, observation } = parts;
-  const { limits, drainMs, certificate } = options;
+  const { limits, makeServer } = options;
   const desk: RefusalDesk = {
     newRequestId: requestIds(),
     refused: observation.refused,
   };
   const answerError = errorAnswers(desk);
   const app = Fastify({
-    serverFactory: ((handler: RequestListener) =>
-      createListener(handler, { limits, drainMs, desk, certificate })) as never,
+    serverFactory: ((handler: RequestListener) => makeServer(handler, desk)) as never,
     genReqId: desk.newRequestId,
     loggerInstance: observation.log.forFramework(),
     logController: new LogController({ disableRequestLogging: true }),
@@ -123,7 +127,7 @@ export function buildApp(options: AppOptions, parts: AppParts): FastifyInstance 
   installErrorAnswers(app, answerError);
   timeRoutes(app, observation.server);
 
-  const guard = new RequestGuard(options.hosts, limits);
+  const guard = new RequestGuard(options.hosts, limits, options.hopTrust);
   app.addHook('onRequest', (request, _reply, done) => {
     guard.check(request.raw);
     done();
@@ -150,8 +154,8 @@ export function buildApp(options: AppOptions, parts: AppParts): FastifyInstance 
     stalledMs: limits.stalledReaderMs,
   });
   backupRoutes(app, { ...parts, keyStreams, stalledMs: limits.stalledReaderMs }, options);
-  const { dataFolder, version, commit, partition } = options;
-  clusterRoute(app, { ...parts, dataFolder, version, commit, partition });
+  const { dataFolder, logEngine, version, commit, partition } = options;
+  clusterRoute(app, { ...parts, dataFolder, logEngine, version, commit, partition });
   return app;
 }
 
@@ -187,9 +191,10 @@ function taskRoutes(
   readTaskRoutes(app, archive, waiting);
   taskLogsRoute(app, parts);
   eventsRoute(app, { ...parts, runs: new RunArchive(parts) });
-  manyTasksRoutes(app, { engine, admission, waiting, archive });
+  const operations = new TaskOperations(parts);
+  manyTasksRoutes(app, { engine, admission, waiting, archive, operations });
   patchTasksRoutes(app, new TaskPatcher(parts));
-  taskOperationRoutes(app, new TaskOperations(parts));
+  taskOperationRoutes(app, operations);
   blobRoutes(app, parts.blobs, admission);
 }
 
@@ -208,6 +213,7 @@ function backupRoutes(
   { dataFolder, version }: AppOptions,
 ): void {
   const { log, logFiles, observation } = parts;
+  if (logFiles === undefined) return noBackupRoute(app);
   backupRoute(app, {
     ...parts,
     dataFolder,
@@ -220,16 +226,16 @@ function backupRoutes(
 }
 
 function workerRoutes(app: FastifyInstance, parts: StreamParts): void {
-  const { engine, admission, gateway } = parts;
+  const { engine, admission, gateway, streams } = parts;
   workerSessionRoutes(app, parts);
   reportAttemptsRoute(app, gateway);
-  workerListRoutes(app, new WorkerList(engine, admission));
+  workerListRoutes(app, new WorkerList(engine, admission, streams));
 }
 
 /**
  * The random start is unique per process, the count within it. A random id per request costs more.
  */
-function requestIds(): () => string {
+export function requestIds(): () => string {
   const start = randomBytes(6).toString('base64url');
   let count = 0;
   return () => `q_${start}_${(count++).toString(36)}`;
@@ -258,6 +264,12 @@ function operationRoutes(app: FastifyInstance, parts: AppParts, version: string)
     metrics: ROUTES.getMetrics.path,
   };
   app.route({ ...routeOptions(ROUTES.getIndex), handler: async () => index });
-  const document = openApiDocument(version);
-  app.route({ ...routeOptions(ROUTES.getOpenApi), handler: async () => document });
+  let document: object | undefined;
+  app.route({
+    ...routeOptions(ROUTES.getOpenApi),
+    handler: async () => {
+      document ??= openApiDocument(version);
+      return document;
+    },
+  });
 }

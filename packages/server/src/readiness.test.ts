@@ -17,8 +17,10 @@ test('a server whose search has ended is not ready, says so, and takes tasks', a
     const status = async (path: string) => (await fetch(server.url + path)).status;
     expect(await status('/health/ready')).toBe(200);
 
-    const { projection } = server as unknown as { projection: { worker: Worker } };
-    await projection.worker.terminate();
+    const { host } = server as unknown as {
+      host: { parts: { projection: { worker: Worker } } };
+    };
+    await host.parts.projection.worker.terminate();
 
     await vi.waitUntil(async () => (await status('/health/ready')) === 503);
     const answer = (await (await fetch(`${server.url}/health/ready`)).json()) as { error: object };

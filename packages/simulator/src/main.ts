@@ -21,6 +21,7 @@ world, to the last bit.
   --processes P    at once (default: one per core)
   --runs           runs of workflows in every world, instead of in one of four
   --schedules      schedules in every world, instead of in one of four
+  --agents         agents with commands and containers in every world, instead of in one of four
   --no-shrink      report a failure as it is
   --faults LIST, --workers N, --clients N, --until MS, --calm
                    with --seed: a smaller world, as the report of a failure names it
@@ -45,6 +46,7 @@ const OPTIONS = {
   calm: { type: 'boolean' },
   runs: { type: 'boolean' },
   schedules: { type: 'boolean' },
+  agents: { type: 'boolean' },
   help: { type: 'boolean' },
 } as const;
 
@@ -91,6 +93,7 @@ function overridesOf(values: Values): Overrides {
     calm: values.calm,
     runs: values.runs,
     schedules: values.schedules,
+    agents: values.agents,
   });
   return Object.fromEntries(given.filter(([, value]) => value !== undefined)) as Overrides;
 }

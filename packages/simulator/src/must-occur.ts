@@ -147,6 +147,17 @@ const MUST_OCCUR = [
   'a fixed delay left its window',
   'change_schedules of several at once',
   'change_schedules: never_fires',
+  // Agents.
+  'a host was started again',
+  'a program was stopped: cancelled',
+  'a program was stopped: lease_lost',
+  'a program was stopped: stopping',
+  'a program was stopped: timed_out',
+  'an agent adopted programs',
+  'an agent changed its offer',
+  'an agent cleaned up after an earlier one',
+  'an agent left',
+  'an agent removed a container that nobody owns',
   // Refusals.
   'submit_tasks answers dedupe_mismatch',
   'submit_tasks answers too_many_tasks',

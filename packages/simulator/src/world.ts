@@ -1,6 +1,8 @@
 import { type Command, HTTP_TASK_TYPE, type Replies } from '@sluice/core';
 import type { EngineNotice } from '@sluice/engine';
 import type { AppendOutcome, LogBatch, LogHold, LogTrim, StoredBatch } from '@sluice/log';
+import { AgentFleet } from './agents/agent-fleet.ts';
+import { AGENT_TYPES } from './agents/agent-life.ts';
 import type { Checker } from './checkers/checker.ts';
 import { HandlerRuns } from './checkers/handler-runs.ts';
 import { Liveness } from './checkers/liveness.ts';
@@ -45,7 +47,7 @@ const PERIODIC_RATE = 0.3;
 /** Together, these workers can run every task. */
 const FLAWLESS_OFFERS: readonly WorkerOffer[] = [{ zone: 'a' }, { zone: 'b', ssd: 'yes' }].map(
   (labels) => ({
-    types: [...TASK_TYPES, HTTP_TASK_TYPE].map((type) => ({ type })),
+    types: [...TASK_TYPES, ...AGENT_TYPES, HTTP_TASK_TYPE].map((type) => ({ type })),
     capacity: { slots: 50, cpu: 100, memoryMb: 100_000, gpu: 50 },
     labels: labels as Record<string, string>,
   }),
@@ -78,6 +80,8 @@ export class World implements ServerWatch {
   private readonly starter: RunClient | undefined;
   /** Changes schedules; undefined in worlds without them. */
   private readonly planner: ScheduleClient | undefined;
+  /** Undefined in worlds without agents. */
+  private readonly fleet: AgentFleet | undefined;
   /** One of the clients, which may run any operation. */
   private readonly operator: SimClient;
   private readonly checkers: readonly Checker[];
@@ -141,6 +145,8 @@ export class World implements ServerWatch {
         ? undefined
         : new RunClient(clientParts, knownRuns, plan.runs.requestEveryMs);
     this.planner = plannerOf(plan, clientParts, knownSchedules);
+    this.fleet = plan.agents && new AgentFleet(plan.agents, workerParts, clientParts);
+    this.workers.push(...(this.fleet?.agents ?? []));
     const isPeriodic = simulation.random('is periodic').chance(PERIODIC_RATE);
     this.periodic = isPeriodic ? new PeriodicClient(clientParts, 'periodic') : undefined;
     for (const fault of plan.faults) simulation.after(fault.at, () => this.strike(fault));
@@ -168,6 +174,7 @@ export class World implements ServerWatch {
     this.periodic?.stop();
     this.starter?.stop();
     this.planner?.stop();
+    this.fleet?.heal();
     for (const worker of this.workers) worker.heal();
     this.http?.heal();
     network.heal();
@@ -189,6 +196,7 @@ export class World implements ServerWatch {
     await simulation.runUntil(simulation.now + LIVENESS_BOUND_MS);
     this.liveness.look(LIVENESS_BOUND_MS);
     this.callbacks.look();
+    this.fleet?.look();
   }
 
   private strike(fault: PlannedFault): void {

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AttemptFolder } from '../host/work-folder.ts';
 
@@ -9,16 +9,19 @@ const OUTCOME_FILE = 'outcome.json';
  * can be read only once, so an agent that starts later could not find it out again.
  */
 export async function notedOutcome<T>(
-  { control }: AttemptFolder,
+  folder: AttemptFolder,
   isAdopted: boolean,
   run: () => Promise<T>,
 ): Promise<T> {
-  const path = join(control, OUTCOME_FILE);
+  const path = join(folder.control, OUTCOME_FILE);
   const noted = isAdopted ? await readFile(path, 'utf8').catch(() => '') : '';
   // Without the end of its line it was not written whole.
   if (noted.endsWith('\n')) return JSON.parse(noted) as T;
   const outcome = await run();
-  // A disk that is full must not change how the program ended.
-  await writeFile(path, `${JSON.stringify(outcome)}\n`, { mode: 0o600 }).catch(() => undefined);
+  try {
+    folder.note(OUTCOME_FILE, `${JSON.stringify(outcome)}\n`);
+  } catch {
+    // A disk that is full must not change how the program ended.
+  }
   return outcome;
 }

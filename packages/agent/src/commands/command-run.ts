@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chown, readFile, writeFile } from 'node:fs/promises';
+import { writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DiskWatch } from '../attempts/disk-watch.ts';
@@ -88,7 +89,7 @@ export class CommandRun {
     const { plan } = this;
     const group = await this.ports.groups.make(plan.name, plan.limits);
     return inGroup(group, async () => {
-      await this.writeControl(group);
+      this.writeControl(group);
       stop.throwIfAborted();
       return this.watch(group, stop, () => this.spawn());
     });
@@ -103,17 +104,15 @@ export class CommandRun {
     });
   }
 
-  private async writeControl(group: ProcessGroup): Promise<void> {
+  private writeControl(group: ProcessGroup): void {
     const { plan, folder } = this;
-    const environment = join(folder.io, 'environment');
     const lines = (items: readonly string[]) => items.map((item) => `${item}\n`).join('');
-    await Promise.all([
-      writeFile(join(folder.control, 'join'), lines(group.joinFiles)),
-      writeFile(join(folder.control, 'limits'), lines(group.limitLines)),
-      writeFile(join(folder.control, 'stdin'), plan.stdin, { mode: 0o600 }),
-      writeFile(environment, environmentText(this.variables()), { mode: 0o400 }),
-    ]);
-    if (process.getuid?.() === 0) await chown(environment, plan.user.uid, plan.user.gid);
+    folder.note('join', lines(group.joinFiles));
+    folder.note('limits', lines(group.limitLines));
+    folder.note('stdin', plan.stdin);
+    const environment = join(folder.io, 'environment');
+    writeFileSync(environment, environmentText(this.variables()), { mode: 0o400 });
+    folder.give(environment, plan.user);
   }
 
   private variables(): Record<string, string> {

@@ -1,9 +1,9 @@
 import type { CommandExec } from '@sluice/protocol';
 import type { TaskContext } from '@sluice/sdk';
 import { addFiles, outputOf } from '../attempts/attempt-files.ts';
+import { portsOf, record } from '../attempts/attempt-notes.ts';
 import type { BlobServer } from '../attempts/blob-transfer.ts';
 import { graceOf } from '../attempts/kill-grace.ts';
-import { type LiveAttempt, type LiveAttempts, portsOf, record } from '../attempts/live-attempts.ts';
 import { notedOutcome } from '../attempts/noted-outcome.ts';
 import { errorOf, refusal } from '../attempts/refusal.ts';
 import type { ProcessGroups } from '../host/cgroups.ts';
@@ -12,6 +12,7 @@ import { findUser, type HostUser, ownUser } from '../host/users.ts';
 import { AttemptFolder } from '../host/work-folder.ts';
 import { failureOf } from '../logic/command-end.ts';
 import { gpuVariables } from '../logic/gpu-shares.ts';
+import type { LiveAttempt, LiveAttempts } from '../logic/live-attempts.ts';
 import { programProblem } from '../logic/program-rules.ts';
 import { readCommand } from '../logic/read-exec.ts';
 import { type CommandPlan, type CommandResult, CommandRun } from './command-run.ts';
@@ -91,7 +92,7 @@ async function resultOf(
   await folder.make(plan.user, input, host.pipes);
   const owner = ownUser().uid === 0 ? plan.user : undefined;
   await addFiles(host.blobs, folder.work, exec.files ?? {}, { mode: 0o600, owner });
-  await record(folder, context, live);
+  record(folder, context, live);
   return new CommandRun(plan, folder, ports).run(signal);
 }
 

@@ -11,7 +11,7 @@ import { EngineError } from '../engine/engine-socket.ts';
 import type { ContainerGroups } from '../host/container-groups.ts';
 import { signalProcess } from '../host/signal-process.ts';
 import { type AttemptFolder, bytesBelow } from '../host/work-folder.ts';
-import type { CommandEnd } from '../logic/command-end.ts';
+import { type CommandEnd, isKilledAtLimit } from '../logic/command-end.ts';
 import { type ContainerPlan, containerSpec } from '../logic/container-spec.ts';
 import { engineFailure } from '../logic/engine-failure.ts';
 import { registrySecrets } from '../logic/registry.ts';
@@ -217,9 +217,11 @@ export class ContainerRun {
     const { name } = this.plan;
     const facts = await engine.inspect(name).catch(() => undefined);
     const used = (await groups?.usage(name)) ?? {};
+    const { memoryMb } = this.plan.limits;
+    const isAtLimit = isKilledAtLimit(exitCode, used.memoryPeakBytes, memoryMb);
     return {
       exitCode,
-      wasOutOfMemory: facts?.wasOutOfMemory ?? false,
+      wasOutOfMemory: facts?.wasOutOfMemory === true || (!wasDiskFull && isAtLimit),
       wasDiskFull,
       memoryPeakBytes: used.memoryPeakBytes,
       lastErrors,

@@ -1,11 +1,12 @@
 import { statfs } from 'node:fs/promises';
 import type { TaskContext } from '@sluice/sdk';
 import type { BlobServer } from '../attempts/blob-transfer.ts';
-import type { LiveAttempts } from '../attempts/live-attempts.ts';
 import { ContainerEngine, type EngineFacts } from '../engine/container-engine.ts';
+import type { GroupsUse } from '../host/cgroups.ts';
 import { ContainerGroups } from '../host/container-groups.ts';
 import type { ContainerRules } from '../logic/container-rules.ts';
 import { AGENT_LABEL } from '../logic/container-spec.ts';
+import type { LiveAttempts } from '../logic/live-attempts.ts';
 import { ownerless } from '../logic/recovery.ts';
 import { ImageStore } from './image-store.ts';
 import { type ContainerHost, runContainer } from './run-container.ts';
@@ -94,6 +95,11 @@ export class ContainerService {
       isRootless: this.facts?.isRootless ?? false,
     };
     return runContainer(host, context, input);
+  }
+
+  /** What the containers use; nothing is known where the engine chooses their groups. */
+  use(): GroupsUse {
+    return this.groups?.use() ?? {};
   }
 
   /** Names of the containers of this agent that were started; undefined without an engine. */

@@ -2,9 +2,9 @@ import { realpath } from 'node:fs/promises';
 import type { ContainerExec } from '@sluice/protocol';
 import type { TaskContext } from '@sluice/sdk';
 import { addFiles, outputOf } from '../attempts/attempt-files.ts';
+import { portsOf, record } from '../attempts/attempt-notes.ts';
 import type { BlobServer } from '../attempts/blob-transfer.ts';
 import { graceOf } from '../attempts/kill-grace.ts';
-import { type LiveAttempt, type LiveAttempts, portsOf, record } from '../attempts/live-attempts.ts';
 import { notedOutcome } from '../attempts/noted-outcome.ts';
 import { errorOf, refusal } from '../attempts/refusal.ts';
 import type { ContainerEngine, ImageFacts } from '../engine/container-engine.ts';
@@ -14,6 +14,7 @@ import { AttemptFolder } from '../host/work-folder.ts';
 import { failureOf } from '../logic/command-end.ts';
 import { type ContainerRules, containerProblem } from '../logic/container-rules.ts';
 import type { ContainerPlan } from '../logic/container-spec.ts';
+import type { LiveAttempt, LiveAttempts } from '../logic/live-attempts.ts';
 import { readContainer } from '../logic/read-exec.ts';
 import { type ContainerResult, ContainerRun } from './container-run.ts';
 import type { ImageStore } from './image-store.ts';
@@ -83,7 +84,7 @@ function resultOf(
   return host.images.with(exec, context, async (image) => {
     await folder.makeForContainer(input);
     await addFiles(host.blobs, folder.work, exec.files ?? {}, { mode: 0o644 });
-    await record(folder, context, live);
+    record(folder, context, live);
     return make(image).run(signal);
   });
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { GroupLimits, GroupUsage, ProcessGroup, ProcessGroups } from './cgroups.ts';
+import type { GroupLimits, GroupsUse, GroupUsage, ProcessGroup, ProcessGroups } from './cgroups.ts';
 import {
   makeFolder,
   readNumber,
@@ -78,6 +78,18 @@ export class CgroupV1 implements ProcessGroups {
     }
     write(at('pids'), 'pids.max', pids);
     return this.open(name);
+  }
+
+  use(): GroupsUse {
+    const { cpuacct = '', memory = '' } = this.folders;
+    const cpuNs = readNumber(cpuacct, 'cpuacct.usage');
+    const bytes = readNumber(memory, 'memory.usage_in_bytes');
+    // Files that nobody reads at the moment are given up as soon as memory is needed.
+    const cached = readWord(memory, 'memory.stat', 'total_inactive_file') ?? 0;
+    return {
+      ...(cpuNs === undefined ? {} : { cpuMs: cpuNs / NS_PER_MS }),
+      ...(bytes === undefined ? {} : { memoryBytes: Math.max(0, bytes - cached) }),
+    };
   }
 
   async names(): Promise<string[]> {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { GroupLimits, GroupUsage, ProcessGroup, ProcessGroups } from './cgroups.ts';
+import type { GroupLimits, GroupsUse, GroupUsage, ProcessGroup, ProcessGroups } from './cgroups.ts';
 import {
   makeFolder,
   readNumber,
@@ -64,6 +64,17 @@ export class CgroupV2 implements ProcessGroups {
     }
     write(folder, 'pids.max', pids);
     return this.open(name);
+  }
+
+  use(): GroupsUse {
+    const cpuUs = readWord(this.folder, 'cpu.stat', 'usage_usec');
+    const bytes = readNumber(this.folder, 'memory.current');
+    // Files that nobody reads at the moment are given up as soon as memory is needed.
+    const cached = readWord(this.folder, 'memory.stat', 'inactive_file') ?? 0;
+    return {
+      ...(cpuUs === undefined ? {} : { cpuMs: cpuUs / 1000 }),
+      ...(bytes === undefined ? {} : { memoryBytes: Math.max(0, bytes - cached) }),
+    };
   }
 
   async names(): Promise<string[]> {

@@ -12,6 +12,13 @@ export interface GroupUsage {
   readonly writtenBytes?: number;
 }
 
+/** What all groups use together; a part that cannot be measured is absent. */
+export interface GroupsUse {
+  /** Processor time since the groups were made. */
+  readonly cpuMs?: number;
+  readonly memoryBytes?: number;
+}
+
 /** The processes of one attempt. */
 export interface ProcessGroup {
   /** A process enters the group when it writes its pid into each of these files. */
@@ -34,6 +41,7 @@ export interface ProcessGroups {
   /** What is not enforced here; empty when everything is. */
   readonly losses: readonly string[];
   make(name: string, limits: GroupLimits): Promise<ProcessGroup>;
+  use(): GroupsUse;
   /** Groups that an earlier agent left. */
   names(): Promise<string[]>;
   open(name: string): ProcessGroup;

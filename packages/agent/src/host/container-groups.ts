@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CgroupV1 } from './cgroup-v1.ts';
 import { CgroupV2 } from './cgroup-v2.ts';
-import type { GroupUsage, ProcessGroups } from './cgroups.ts';
+import type { GroupsUse, GroupUsage, ProcessGroups } from './cgroups.ts';
 import { readPids, readText, subfolders, tryRemoveFolder } from './group-files.ts';
 import { signalProcess } from './signal-process.ts';
 
@@ -43,6 +43,11 @@ export class ContainerGroups {
 
   usage(name: string): Promise<GroupUsage> {
     return this.groups.open(name).usage();
+  }
+
+  /** What all containers use together. Before the first one there is no group to read. */
+  use(): GroupsUse {
+    return { cpuMs: 0, memoryBytes: 0, ...this.groups.use() };
   }
 
   names(): Promise<string[]> {

@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import type { GroupLimits, GroupUsage, ProcessGroup, ProcessGroups } from './cgroups.ts';
+import type { GroupLimits, GroupsUse, GroupUsage, ProcessGroup, ProcessGroups } from './cgroups.ts';
 
 /**
  * Where no control group can be made: the shell sets limits for each process, and the processes of
@@ -15,6 +15,10 @@ export class Rlimits implements ProcessGroups {
 
   async make(name: string, limits: GroupLimits): Promise<ProcessGroup> {
     return new MarkedProcesses(name, limits);
+  }
+
+  use(): GroupsUse {
+    return {};
   }
 
   async names(): Promise<string[]> {

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { chmod, chown, lstat, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmodSync, chownSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmod, lstat, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -7,6 +8,9 @@ import type { PipePool } from './pipe-pool.ts';
 import type { HostUser } from './users.ts';
 
 const run = promisify(execFile);
+
+/** Input, environment and result. */
+const IO_FILES = 3;
 
 /** Where attempts live unless the agent was told another place. */
 export function defaultWorkFolder(uid: number): string {
@@ -29,6 +33,9 @@ export async function makeWorkFolder(folder: string, uid: number): Promise<void>
 /**
  * The folder of one attempt. `control` is the agent's: pipes, the state of the attempt. `io` has
  * the input and the result, `work` is the scratch folder; both belong to the user of the command.
+ *
+ * A command has a dozen small files. Calls that wait are made for them: handing each to a thread
+ * takes five times as long as the call itself, and that was half of the cost of a short command.
  */
 export class AttemptFolder {
   readonly path: string;
@@ -52,25 +59,29 @@ export class AttemptFolder {
   }
 
   async make(user: HostUser, input: unknown, pipes: PipePool): Promise<void> {
-    await mkdir(this.path, { mode: 0o711 });
-    const give = async (path: string) => {
-      if (process.getuid?.() === 0) await chown(path, user.uid, user.gid);
-    };
-    const makeIo = async () => {
-      await mkdir(this.io, { mode: 0o700 });
-      await writeFile(this.input, JSON.stringify(input ?? null), { mode: 0o600 });
-      await Promise.all([give(this.input), give(this.io)]);
-    };
-    const makeControl = async () => {
-      await mkdir(this.control, { mode: 0o700 });
-      await Promise.all(['out', 'err'].map((name) => pipes.place(join(this.control, name))));
-    };
-    const makeWork = async () => {
-      await mkdir(this.work, { mode: 0o700 });
-      await give(this.work);
-    };
+    for (const [folder, mode] of [
+      [this.path, 0o711],
+      [this.control, 0o700],
+      [this.io, 0o700],
+      [this.work, 0o700],
+    ] as const) {
+      mkdirSync(folder, { mode });
+    }
     // The mode of a new folder depends on the habits of the process.
-    await Promise.all([chmod(this.path, 0o711), makeIo(), makeControl(), makeWork()]);
+    chmodSync(this.path, 0o711);
+    writeFileSync(this.input, JSON.stringify(input ?? null), { mode: 0o600 });
+    for (const path of [this.input, this.io, this.work]) this.give(path, user);
+    for (const name of ['out', 'err']) await pipes.place(join(this.control, name));
+  }
+
+  /** Writes a file that only the agent reads. */
+  note(name: string, text: string): void {
+    writeFileSync(join(this.control, name), text, { mode: 0o600 });
+  }
+
+  /** Only root can give something to another user. */
+  give(path: string, { uid, gid }: Pick<HostUser, 'uid' | 'gid'>): void {
+    if (process.getuid?.() === 0) chownSync(path, uid, gid);
   }
 
   /**
@@ -89,12 +100,24 @@ export class AttemptFolder {
     await chmod(this.input, 0o644);
   }
 
-  /** A program may have made folders that nobody may enter. */
   async remove(): Promise<void> {
+    if (this.removeSmall()) return;
     await rm(this.path, { recursive: true, force: true, maxRetries: 3 }).catch(async () => {
+      // A program may have made folders that nobody may enter.
       await run('chmod', ['-R', 'u+rwx', this.path]).catch(() => undefined);
       await rm(this.path, { recursive: true, force: true });
     });
+  }
+
+  /** A folder in which the program left nothing. A large one is removed by threads. */
+  private removeSmall(): boolean {
+    try {
+      if (readdirSync(this.work).length > 0 || readdirSync(this.io).length > IO_FILES) return false;
+      rmSync(this.path, { recursive: true });
+      return true;
+    } catch {
+      return false;
+    }
   }
 }
 

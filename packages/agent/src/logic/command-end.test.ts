@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type CommandEnd, failureOf } from './command-end.ts';
+import { type CommandEnd, failureOf, isKilledAtLimit } from './command-end.ts';
 
 const END: CommandEnd = {
   exitCode: 0,
@@ -48,4 +48,13 @@ test('memory and disk beyond the limit are not tried again, whatever the exit co
     code: 'out_of_disk',
     isRetryable: false,
   });
+});
+
+test('a container that was killed with all of its memory in use ran out of it', () => {
+  const bytes = 32 * 2 ** 20;
+
+  expect(isKilledAtLimit(137, bytes, 32)).toBe(true);
+  expect(isKilledAtLimit(137, bytes / 2, 32)).toBe(false);
+  expect(isKilledAtLimit(1, bytes, 32)).toBe(false);
+  expect(isKilledAtLimit(137, bytes, undefined)).toBe(false);
 });

@@ -83,3 +83,18 @@ function diskFull({ diskMb }: StatedLimits): CommandFailure {
   const message = `the scratch folder of the command grew over ${limit}`;
   return { code: 'out_of_disk', message, isRetryable: false };
 }
+
+const KILLED = 137;
+const NEAR_LIMIT = 0.98;
+
+/**
+ * Whether a container ran out of memory, by its exit code and what it used. Podman does not always
+ * say so.
+ */
+export function isKilledAtLimit(
+  exitCode: number,
+  memoryPeakBytes = 0,
+  memoryMb = Number.POSITIVE_INFINITY,
+): boolean {
+  return exitCode === KILLED && memoryPeakBytes >= memoryMb * 2 ** 20 * NEAR_LIMIT;
+}

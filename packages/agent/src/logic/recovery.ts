@@ -11,6 +11,28 @@ export interface LeftAttempt {
   readonly started: 'yes' | 'no' | 'unknown';
 }
 
+/** What is known of the containers of an earlier agent. */
+export interface SeenContainers {
+  /** Whether this agent runs containers. */
+  readonly runsContainers: boolean;
+  /** Names of those that were started; undefined while the engine does not answer. */
+  readonly startedContainers: ReadonlySet<string> | undefined;
+}
+
+/** Whether the program of an attempt was started. `isMarked` says that a command left its mark. */
+export function startedOf(
+  record: AttemptRecord | undefined,
+  isMarked: boolean,
+  { runsContainers, startedContainers }: SeenContainers,
+): LeftAttempt['started'] {
+  if (record === undefined) return 'no';
+  if (record.task.type !== 'container') return isMarked ? 'yes' : 'no';
+  // An agent that runs no containers any more cannot go on with one.
+  if (!runsContainers) return 'no';
+  if (startedContainers === undefined) return 'unknown';
+  return startedContainers.has(record.name) ? 'yes' : 'no';
+}
+
 export interface RecoveryPlan {
   /** Goes on under its lease; what came of it is reported. */
   readonly adopt: readonly AttemptRecord[];

@@ -110,25 +110,23 @@ const redrive = defineCommand({
   summary: 'Run dead letters again, at a given rate',
   details:
     'The redrive continues in the background, even after a restart of the server. With\n' +
-    '--fingerprint all of them run again immediately.',
+    '--fingerprint and no --rate all of them run again immediately; with a rate each waits\n' +
+    'for its time.',
   flags: {
     type: TYPE_FLAG,
     fingerprint: FINGERPRINT_FLAG,
     all: { help: 'all dead letters' },
-    rate: { value: 'N', help: 'tasks per second (default 100)' },
+    rate: { value: 'N', help: 'tasks per second (default 100; see above)' },
     'dry-run': DRY_RUN_FLAG,
     ...SERVER_FLAGS,
   },
   examples: [
     'sluice dead-letter redrive --type transcode --rate 10',
     'sluice dead-letter redrive --all',
-    'sluice dead-letter redrive --fingerprint 3f9a0c1d2e4b --dry-run',
+    'sluice dead-letter redrive --fingerprint 3f9a0c1d2e4b --rate 5',
   ],
   run: async ({ flags }, io) => {
     const { type, fingerprint, 'dry-run': dryRun } = flags;
-    if (fingerprint !== undefined && flags.rate !== undefined) {
-      throw new UsageError('use either --rate or --fingerprint, not both');
-    }
     const filter = stated({ type, fingerprint });
     checkFilter('redrive', filter, flags.all);
     const body = stated({ filter, ratePerSec: rateOf(flags.rate), dryRun });

@@ -4,7 +4,17 @@ import { defineCommand, defineGroup } from '../command.ts';
 import { type CommandIo, ExitCode } from '../exit-code.ts';
 import { ago, table } from '../screen/table.ts';
 import { UsageError } from '../usage-error.ts';
-import { connect, durationOf, print, printList, readList, SERVER_FLAGS, stated } from './shared.ts';
+import {
+  connect,
+  durationOf,
+  print,
+  printList,
+  readList,
+  SERVER_FLAGS,
+  type ServerFlags,
+  stated,
+} from './shared.ts';
+import { addressOfStore, STORE_FLAGS, type StoreFlags } from './store-flags.ts';
 
 const createKey = defineCommand({
   name: 'key create',
@@ -26,6 +36,8 @@ const createKey = defineCommand({
     replaces: { value: 'ID', help: 'old key; the new one gets its roles, namespace and name' },
     overlap: { value: 'TIME', help: 'time that the old key still works (default 1d)' },
     data: { value: 'DIR', help: 'create it in the data folder of a stopped server' },
+    'in-store': { help: 'create it in the PostgreSQL of stopped servers (see --store)' },
+    ...STORE_FLAGS,
     ...SERVER_FLAGS,
   },
   examples: [
@@ -47,10 +59,7 @@ const createKey = defineCommand({
       overlapMs: durationOf(flags.overlap, 'overlap'),
       expiresInMs: durationOf(flags.expires, 'expires'),
     });
-    const made =
-      flags.data === undefined
-        ? await connect(flags, io).postOnce<NewAccessKey>('/v1/keys', ['id', 'key'], request)
-        : await createInFolder(flags.data, request, io);
+    const made = await createAt(flags, request, io);
     if (made === undefined) return ExitCode.refused;
     print(io, flags, made, ({ key }) => key);
     if (flags.json !== true) {
@@ -66,6 +75,40 @@ const createKey = defineCommand({
 function refuseText(id: string | undefined): void {
   if (id?.includes('slk_') !== true) return;
   throw new UsageError('pass the id of the key, which begins with k_, never the key itself');
+}
+
+interface PlaceFlags extends StoreFlags, ServerFlags {
+  readonly data?: string;
+  readonly 'in-store'?: boolean;
+}
+
+function createAt(
+  flags: PlaceFlags,
+  request: object,
+  io: CommandIo,
+): Promise<NewAccessKey | undefined> {
+  if (flags.data !== undefined) return createInFolder(flags.data, request, io);
+  const isInStore = flags['in-store'] ?? flags.store ?? flags['store-file'];
+  if (isInStore !== undefined) return createInStore(addressOfStore(flags, io), request, io);
+  return connect(flags, io).postOnce<NewAccessKey>('/v1/keys', ['id', 'key'], request);
+}
+
+async function createInStore(
+  text: string,
+  request: object,
+  io: CommandIo,
+): Promise<NewAccessKey | undefined> {
+  const { EMBEDDED_PARTITION, loadConfig } = await import('@sluice/server');
+  const { createKeyInStore, parseStoreAddress } = await import('@sluice/server/cluster');
+  const { config } = loadConfig({ flags: {}, env: io.env });
+  try {
+    const address = parseStoreAddress(text);
+    const store = { ...config, address, partition: EMBEDDED_PARTITION };
+    return (await createKeyInStore(store, request)) as NewAccessKey;
+  } catch (cause) {
+    io.stderr(`sluice: cannot create a key in the store: ${(cause as Error).message}`);
+    return undefined;
+  }
 }
 
 async function createInFolder(

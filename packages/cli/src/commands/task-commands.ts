@@ -97,21 +97,30 @@ function show(io: CommandIo, flags: { readonly json?: boolean }, task: Task): vo
 
 const retryTask = defineCommand({
   name: 'task retry',
-  summary: 'Run a task again that did not succeed',
+  summary: 'Run tasks again that did not succeed',
   details:
-    'The task keeps its id and gets all its attempts again. --input replaces its input; then\n' +
-    "'sluice task history' shows the old one.",
-  args: ['ID'],
+    'A task keeps its id and gets all its attempts again. --input replaces the input of one\n' +
+    "task; then 'sluice task history' shows the old one.",
+  args: ['ID...'],
   flags: {
     input: { value: 'JSON', short: 'i', help: 'new input; @FILE reads a file, - reads stdin' },
     ...SERVER_FLAGS,
   },
   examples: [
     'sluice task retry t_01k7f6b1oj0000000001',
+    'sluice task retry t_01k7f6b1oj0000000001 t_01k7f6b1oj0000000002',
     `sluice task retry t_01k7f6b1oj0000000001 --input '{"to": "ada@example.com"}'`,
   ],
-  run: async ({ args: [id], flags }, io) => {
+  run: async ({ args: ids, flags }, io) => {
     const api = connect(flags, io);
+    const [id, ...others] = ids;
+    if (others.length > 0) {
+      if (flags.input !== undefined) throw new UsageError('--input is for one task');
+      // Not safe to repeat either.
+      const reply = await api.postOnce<BulkReply>('/v1/tasks/retry', ['items'], { ids });
+      print(io, flags, reply, outcomesText);
+      return codeOf(reply);
+    }
     const body = stated(await inputOf(api, await jsonOf(flags.input, 'input', io)));
     const path = `/v1/tasks/${encodeURIComponent(id)}/retry`;
     // Not safe to repeat: the task may have failed again meanwhile, and would run once more.
@@ -163,11 +172,19 @@ const cancelTasks = defineCommand({
       }),
     );
     print(io, flags, reply, cancelText);
-    return (reply.items ?? []).some(({ error }) => error !== undefined)
-      ? ExitCode.refused
-      : ExitCode.done;
+    return codeOf(reply);
   },
 });
+
+function codeOf({ items = [] }: BulkReply): ExitCode {
+  return items.some(({ error }) => error !== undefined) ? ExitCode.refused : ExitCode.done;
+}
+
+function outcomesText({ items = [] }: BulkReply): string {
+  return items
+    .map(({ id, state = '', error }) => visible(`${id}  ${error?.message ?? state}`))
+    .join('\n');
+}
 
 function cancelText({ items, matched = 0, cancelled = 0, requested = 0 }: BulkReply): string {
   if (items !== undefined) {

@@ -6,35 +6,63 @@ import { connect, print, printList, readList, SERVER_FLAGS, widthOf } from './sh
 
 const listWorkers = defineCommand({
   name: 'worker list',
-  summary: 'List the workers with their capacity and usage',
+  summary: 'List the workers with their capacity, usage and labels, and what they do not take now',
   flags: SERVER_FLAGS,
   examples: ['sluice worker list'],
   run: async ({ flags }, io) => {
     const list = await readList<Worker>(connect(flags, io), '/v1/workers');
-    printList(io, flags, list, { none: 'no workers', table: workerTable });
+    printList(io, flags, list, { none: 'no workers', table: workerList });
     return ExitCode.done;
   },
 });
 
-export function workerTable(
-  workers: readonly Worker[],
-  columns?: number,
-  now = Date.now(),
-): string {
+const COLUMNS = ['ID', 'NAME', 'VERSION', 'SLOTS', 'HEARD', 'STATE', 'TYPES'];
+
+export function workerTable(workers: readonly Worker[], columns?: number): string {
+  const now = Date.now();
   return table(
-    ['ID', 'NAME', 'VERSION', 'SLOTS', 'HEARD', 'STATE', 'TYPES'],
-    workers.map((worker) => [
-      worker.id,
-      worker.name,
-      worker.version,
-      `${worker.used.slots ?? 0}/${worker.capacity.slots ?? 0}`,
-      heardText(worker, now),
-      stateOf(worker),
-      worker.types.map(typeText).join(' '),
-    ]),
+    COLUMNS,
+    workers.map((worker) => cellsOf(worker, now)),
     columns,
   );
 }
+
+/** With labels, and below the table what is missing in an offer, and why. */
+export function workerList(workers: readonly Worker[], columns?: number, now = Date.now()): string {
+  const rows = workers.map((worker) => [...cellsOf(worker, now), labelsText(worker)]);
+  const notes = workers.flatMap(notesOn);
+  const list = table([...COLUMNS, 'LABELS'], rows, columns);
+  return notes.length === 0 ? list : [list, '', ...notes].join('\n');
+}
+
+function cellsOf(worker: Worker, now: number): string[] {
+  return [
+    worker.id,
+    worker.name,
+    worker.version,
+    `${worker.used.slots ?? 0}/${worker.capacity.slots ?? 0}`,
+    heardText(worker, now),
+    stateOf(worker),
+    worker.types.map(typeText).join(' '),
+  ];
+}
+
+function labelsText({ labels }: Worker): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
+  return pairs.sort().join(' ');
+}
+
+/** Each is a line of its own, so that no terminal cuts the reason. */
+function notesOn({ id, types, labels }: Worker): string[] {
+  const away = types.flatMap(({ type, unavailable }) => {
+    return unavailable === undefined ? [] : [`${id} takes no '${type}' now: ${unavailable}`];
+  });
+  return labels.limits === 'rlimits' ? [...away, `${id} ${WITHOUT_GROUPS}`] : away;
+}
+
+/** The agent says all that it misses when it starts. */
+const WITHOUT_GROUPS =
+  'has no control groups: cpu is not limited, memory only for each process, use is not measured';
 
 function typeText({ type, unavailable }: Worker['types'][number]): string {
   return unavailable === undefined ? type : `${type} (not now)`;

@@ -34,7 +34,17 @@ const GAP = '  ';
 const CELL_COLUMNS_MAX = 200;
 
 /** Columns of free text. Others have ids, states and times, which are useless in part. */
-const FREE_TEXT = ['INPUT', 'INPUT BEFORE', 'ERROR', 'FAILURE', 'NAME', 'TYPES', 'URL', 'WHAT'];
+const FREE_TEXT = [
+  'INPUT',
+  'INPUT BEFORE',
+  'ERROR',
+  'FAILURE',
+  'LABELS',
+  'NAME',
+  'TYPES',
+  'URL',
+  'WHAT',
+];
 const FREE_TEXT_MIN = 12;
 
 /** Widths that fit: the widest column of free text is cut first. */

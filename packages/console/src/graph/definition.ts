@@ -6,6 +6,8 @@ export interface Node {
   readonly type: string;
   /** Task type or workflow, where there is one. */
   readonly name: string;
+  /** Only branches of a dynamic fork have one; other nodes have marks. */
+  readonly state?: string;
 }
 
 export interface Branch {
@@ -18,7 +20,14 @@ export type Block =
   | { readonly kind: 'step'; readonly node: Node }
   | { readonly kind: 'branches'; readonly node: Node; readonly branches: readonly Branch[] }
   | { readonly kind: 'loop'; readonly node: Node; readonly body: readonly Block[] }
-  | { readonly kind: 'dynamic'; readonly node: Node };
+  | {
+      readonly kind: 'dynamic';
+      readonly node: Node;
+      /** Set when the fork is open: the branches that are shown. */
+      readonly branches?: readonly Node[];
+      /** How many branches are not shown. */
+      readonly hidden?: number;
+    };
 
 type Fields = Readonly<Record<string, unknown>>;
 

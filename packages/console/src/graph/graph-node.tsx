@@ -1,7 +1,8 @@
 /** One step in the picture of a definition. */
-import { type KeyboardEvent, memo } from 'react';
+import { memo } from 'react';
 import { words } from '../base/words.ts';
 import { StateShape, toneOf } from '../ui/state-badge.tsx';
+import { ForkToggle, onPress } from './fork-parts.tsx';
 import { NODE_HEIGHT, NODE_WIDTH, type PlacedNode } from './layout.ts';
 import { countsOf, type Mark } from './step-marks.ts';
 
@@ -13,48 +14,48 @@ interface NodeProps {
   readonly second: string;
   readonly isChosen: boolean;
   readonly onChoose: (reference: string) => void;
+  /** Opens or closes a dynamic fork; absent where there is nothing to open. */
+  readonly onToggle?: ((reference: string) => void) | undefined;
 }
 
 /** A step. It is drawn again only when something of it changed: a run may have thousands. */
 export const NodeBox = memo(function NodeBox(props: NodeProps) {
-  const { placed, state, second, isChosen, onChoose } = props;
-  const { node, x, y, isDynamic } = placed;
+  const { placed, state, second, isChosen, onChoose, onToggle } = props;
+  const { node, x, y, role } = placed;
   const choose = () => onChoose(node.reference);
-  const onKey = (event: KeyboardEvent) => {
-    if (event.key !== 'Enter' && event.key !== ' ') return;
-    event.preventDefault();
-    choose();
-  };
   const label = `${node.reference} ${second}${state === '' ? '' : `, ${words(state)}`}`;
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a button element cannot stand in a picture.
-    <g
-      className="graph-node"
-      data-tone={state === '' ? 'neutral' : toneOf(state)}
-      data-chosen={isChosen}
-      transform={`translate(${x} ${y})`}
-      role="button"
-      tabIndex={0}
-      aria-label={label}
-      onClick={choose}
-      onKeyDown={onKey}
-    >
-      {isDynamic && (
-        <rect className="shade" x={5} y={5} width={NODE_WIDTH} height={NODE_HEIGHT} rx={7} />
-      )}
-      <rect width={NODE_WIDTH} height={NODE_HEIGHT} rx={7} />
-      {state !== '' && (
-        <g transform="translate(12 16)">
-          <StateShape state={state} />
-        </g>
-      )}
-      <text className="graph-name" x={state === '' ? 12 : 34} y={20}>
-        {clip(node.reference, 21)}
-      </text>{' '}
-      <text className="graph-type" x={state === '' ? 12 : 34} y={35}>
-        {second}
-      </text>
-    </g>
+    <>
+      {/* biome-ignore lint/a11y/useSemanticElements: a picture cannot have a button element. */}
+      <g
+        className="graph-node"
+        data-tone={state === '' ? 'neutral' : toneOf(state)}
+        data-chosen={isChosen}
+        transform={`translate(${x} ${y})`}
+        role="button"
+        tabIndex={0}
+        aria-label={label}
+        onClick={choose}
+        onKeyDown={onPress(choose)}
+      >
+        {role !== 'step' && (
+          <rect className="shade" x={5} y={5} width={NODE_WIDTH} height={NODE_HEIGHT} rx={7} />
+        )}
+        <rect width={NODE_WIDTH} height={NODE_HEIGHT} rx={7} />
+        {state !== '' && (
+          <g transform="translate(12 16)">
+            <StateShape state={state} />
+          </g>
+        )}
+        <text className="graph-name" x={state === '' ? 12 : 34} y={20}>
+          {clip(node.reference, onToggle === undefined ? 21 : 15)}
+        </text>{' '}
+        <text className="graph-type" x={state === '' ? 12 : 34} y={35}>
+          {second}
+        </text>
+      </g>
+      {onToggle !== undefined && <ForkToggle placed={placed} onToggle={onToggle} />}
+    </>
   );
 });
 

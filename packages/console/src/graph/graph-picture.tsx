@@ -1,5 +1,6 @@
 /** The picture of a definition: lines and steps, as far as they are on the screen. */
 import { memo } from 'react';
+import { MoreBox } from './fork-parts.tsx';
 import { NodeBox, secondLine } from './graph-node.tsx';
 import { type Layout, NODE_HEIGHT, NODE_WIDTH, type PlacedEdge } from './layout.ts';
 import type { Mark } from './step-marks.ts';
@@ -11,11 +12,14 @@ interface PictureProps {
   readonly marks: ReadonlyMap<string, Mark> | undefined;
   readonly chosen: string | undefined;
   readonly onChoose: (reference: string) => void;
+  readonly onToggle: (reference: string) => void;
+  readonly onMore: (reference: string) => void;
   /** Undefined if everything is drawn. */
   readonly window: Window | undefined;
 }
 
-export function Picture({ layout, marks, chosen, onChoose, window }: PictureProps) {
+export function Picture(props: PictureProps) {
+  const { layout, marks, chosen, onChoose, window } = props;
   const edges = layout.edges.filter(({ from, to }) => isIn(window, from, to));
   const nodes = layout.nodes.filter(({ x, y }) =>
     isIn(window, [x, y], [x + NODE_WIDTH, y + NODE_HEIGHT]),
@@ -27,16 +31,23 @@ export function Picture({ layout, marks, chosen, onChoose, window }: PictureProp
         <Edge key={`${edge.from} ${edge.to} ${edge.label}`} edge={edge} />
       ))}
       {nodes.map((placed) => {
-        const { reference } = placed.node;
+        const { node, role } = placed;
+        const { reference } = node;
+        if (role === 'more') {
+          return <MoreBox key={`${reference} more`} placed={placed} onMore={props.onMore} />;
+        }
         const mark = marks?.get(reference);
+        const many = mark?.many ?? [];
+        const canOpen = role !== 'step' && many.length > 0;
         return (
           <NodeBox
             key={reference}
             placed={placed}
-            state={mark?.step.state ?? (marks === undefined ? '' : 'pending')}
-            second={secondLine(placed, mark?.many ?? [])}
+            state={mark?.step.state ?? node.state ?? (marks === undefined ? '' : 'pending')}
+            second={secondLine(placed, many)}
             isChosen={chosen === reference}
             onChoose={onChoose}
+            onToggle={canOpen ? props.onToggle : undefined}
           />
         );
       })}

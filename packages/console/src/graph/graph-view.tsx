@@ -6,6 +6,7 @@ import { ScrollArea } from '../ui/scroll-area.tsx';
 import { type Block, nodesIn } from './definition.ts';
 import { Picture } from './graph-picture.tsx';
 import { layoutOf } from './layout.ts';
+import { type OpenForks, toggled, withBranches, withMore } from './open-forks.ts';
 import type { Mark } from './step-marks.ts';
 import { useWindow } from './use-window.ts';
 
@@ -17,6 +18,8 @@ const ZOOM_MIN = 0.5;
 const SCROLL_BAR = 24;
 const ZOOMS = [0.25, 0.4, 0.6, 0.8, 1, 1.25];
 
+const NONE_OPEN: OpenForks = new Map();
+
 interface GraphProps {
   readonly blocks: readonly Block[];
   readonly marks?: ReadonlyMap<string, Mark>;
@@ -25,14 +28,15 @@ interface GraphProps {
 }
 
 export function GraphView({ blocks, marks, chosen, onChoose }: GraphProps) {
-  const layout = useMemo(() => layoutOf(blocks), [blocks]);
+  const latest = useRef(onChoose);
+  latest.current = onChoose;
+  const choose = useCallback((reference: string) => latest.current?.(reference), []);
+  const { shown, onToggle, onMore } = useOpenForks(blocks, marks, choose);
+  const layout = useMemo(() => layoutOf(shown), [shown]);
   const frame = useRef<HTMLElement>(null);
   const [zoom, setZoom] = useState(1);
   const drag = useDrag(frame);
   const seen = useWindow(frame, zoom, layout.nodes.length > DRAWN_WHOLE);
-  const latest = useRef(onChoose);
-  latest.current = onChoose;
-  const choose = useCallback((reference: string) => latest.current?.(reference), []);
   const width = layout.width + PAD * 2;
   const height = layout.height + PAD * 2;
   const step = (by: number) => {
@@ -78,11 +82,37 @@ export function GraphView({ blocks, marks, chosen, onChoose }: GraphProps) {
           viewBox={`${-PAD} ${-PAD} ${width} ${height}`}
           aria-label={plural(nodesIn(blocks).length, 'step')}
         >
-          <Picture layout={layout} marks={marks} chosen={chosen} onChoose={choose} window={seen} />
+          <Picture
+            layout={layout}
+            marks={marks}
+            chosen={chosen}
+            onChoose={choose}
+            onToggle={onToggle}
+            onMore={onMore}
+            window={seen}
+          />
         </svg>
       </ScrollArea>
     </div>
   );
+}
+
+/** Dynamic forks are closed until somebody opens them. */
+function useOpenForks(
+  blocks: readonly Block[],
+  marks: GraphProps['marks'],
+  choose: (reference: string) => void,
+) {
+  const [open, setOpen] = useState<OpenForks>(NONE_OPEN);
+  const shown = useMemo(() => withBranches(blocks, marks, open), [blocks, marks, open]);
+  const onToggle = useCallback((fork: string) => setOpen((now) => toggled(now, fork)), []);
+  const onMore = (fork: string) => {
+    const next = withMore(open, fork);
+    // The panel of the fork lists those that do not fit.
+    if (next === undefined) choose(fork);
+    else setOpen(next);
+  };
+  return { shown, onToggle, onMore };
 }
 
 function useDrag(frame: { readonly current: HTMLElement | null }) {

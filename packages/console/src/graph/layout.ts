@@ -10,12 +10,17 @@ export const NODE_HEIGHT = 46;
 const GAP_X = 20;
 const GAP_Y = 30;
 const LOOP_PAD = 16;
+/** Branches of an open fork stand in rows: side by side they would be too wide to read. */
+const BRANCHES_PER_ROW = 4;
+
+/** A step, a dynamic fork that can be opened or closed, or the branches that are not shown. */
+type Role = 'step' | 'closed' | 'open' | 'more';
 
 export interface PlacedNode {
   readonly node: Node;
   readonly x: number;
   readonly y: number;
-  readonly isDynamic: boolean;
+  readonly role: Role;
 }
 
 export interface PlacedEdge {
@@ -87,17 +92,19 @@ function partOf(block: Block): Part {
       return branching(block.node, block.branches);
     case 'loop':
       return looping(block.node, block.body);
+    case 'dynamic':
+      return forking(block.node, block.branches, block.hidden ?? 0);
     default:
-      return single(block.node, block.kind === 'dynamic');
+      return single(block.node);
   }
 }
 
-function single(node: Node, isDynamic: boolean): Part {
+function single(node: Node, role: Role = 'step'): Part {
   const middle = NODE_WIDTH / 2;
   return {
     width: NODE_WIDTH,
     height: NODE_HEIGHT,
-    nodes: [{ node, x: 0, y: 0, isDynamic }],
+    nodes: [{ node, x: 0, y: 0, role }],
     edges: [],
     loops: [],
     entries: [{ at: [middle, 0], label: '' }],
@@ -107,7 +114,7 @@ function single(node: Node, isDynamic: boolean): Part {
 
 /** The node, its branches side by side below it. */
 function branching(node: Node, branches: readonly Branch[]): Part {
-  const head = single(node, false);
+  const head = single(node);
   const parts = branches.map(({ label, blocks }) => ({ label, part: column(blocks) }));
   const filled = parts.filter(({ part }) => part.nodes.length > 0);
   const empty = parts.filter(({ part }) => part.nodes.length === 0);
@@ -138,11 +145,41 @@ function unique(exits: readonly Port[], start: Port): readonly Port[] {
   return exits.length === 0 ? [start] : exits;
 }
 
-/** The node, and its body in a frame below it. The line goes on from the frame. */
 function looping(node: Node, body: readonly Block[]): Part {
-  const inner = column(body);
+  return framed(node, 'step', column(body));
+}
+
+/** The node alone, or with its branches in a frame. */
+function forking(node: Node, branches: readonly Node[] | undefined, hidden: number): Part {
+  if (branches === undefined) return single(node, 'closed');
+  const more = { reference: node.reference, type: 'MORE', name: String(hidden) };
+  const cells = branches.map((branch) => single(branch));
+  return framed(node, 'open', grid(hidden === 0 ? cells : [...cells, single(more, 'more')]));
+}
+
+/** Branches run at once and in no order, so no lines lead to them. */
+function grid(cells: readonly Part[]): Part {
+  const columns = Math.min(BRANCHES_PER_ROW, Math.max(1, cells.length));
+  const rows = Math.ceil(cells.length / columns);
+  const nodes = cells.flatMap((cell, index) => {
+    const x = (index % columns) * (NODE_WIDTH + GAP_X);
+    return move(cell, x, Math.floor(index / columns) * (NODE_HEIGHT + GAP_X)).nodes;
+  });
+  return {
+    width: columns * (NODE_WIDTH + GAP_X) - GAP_X,
+    height: rows * (NODE_HEIGHT + GAP_X) - GAP_X,
+    nodes,
+    edges: [],
+    loops: [],
+    entries: [],
+    exits: [],
+  };
+}
+
+/** The node, and what is inside of it in a frame below it. The line goes on from the frame. */
+function framed(node: Node, role: Role, inner: Part): Part {
   const width = Math.max(NODE_WIDTH, inner.width) + LOOP_PAD * 2;
-  const head = move(single(node, false), (width - NODE_WIDTH) / 2, LOOP_PAD);
+  const head = move(single(node, role), (width - NODE_WIDTH) / 2, LOOP_PAD);
   const below = LOOP_PAD + NODE_HEIGHT + GAP_Y;
   const moved = move(inner, (width - inner.width) / 2, below);
   const height =

@@ -36,6 +36,9 @@ export type FindSource = (part: ValuePart) => FoundSource | undefined;
 
 /** Compiles a parsed JSON value. Throws an `ExpressionError` for a text that cannot be read. */
 export function compileTemplate(value: unknown, utf8: Utf8): Template {
+  const whole = JSON.stringify(value ?? null);
+  // Most of a large definition is plain data, such as the inputs of thousands of branches.
+  if (!whole.includes('$')) return { parts: [utf8.encode(whole)] };
   const parts: TemplatePart[] = [];
   let literal = '';
   const flush = (): void => {

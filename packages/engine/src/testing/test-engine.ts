@@ -18,6 +18,8 @@ import type { AdmissionBounds } from '../admission.ts';
 import type { FeedOptions } from '../committed-feed.ts';
 import { Engine } from '../engine.ts';
 import type { EngineNotice } from '../engine-notice.ts';
+import type { FollowedPartition } from '../recovery.ts';
+import type { Term } from '../term.ts';
 import { ManualFolds } from './manual-folds.ts';
 import { RecordingLog } from './recording-log.ts';
 import { RecordingOutputs } from './recording-outputs.ts';
@@ -48,6 +50,8 @@ export interface TestEngineOptions {
   readonly graceMsMin?: number;
   readonly now?: number;
   readonly onRecovered?: (latest: number) => void;
+  readonly followed?: FollowedPartition;
+  readonly term?: Term;
 }
 
 export function partitionOptions(options: TestEngineOptions = {}): PartitionOptions {
@@ -103,6 +107,8 @@ export class TestEngine {
       log: test.log,
       ...(options.extent === undefined ? {} : { extent: options.extent }),
       ...(options.feed === undefined ? {} : { feed: options.feed }),
+      ...(options.followed && { followed: options.followed }),
+      ...(options.term && { term: options.term }),
       partition,
       outputs: test.outputs,
       ...(options.admission === undefined ? {} : { admission: options.admission }),

@@ -84,8 +84,10 @@ export function describeHandover(current: () => LogFixture): void {
   test('holds taken at once get epochs of their own, and the last one counts', async () => {
     const { log, rival } = current();
 
-    const [first, second] = await Promise.all([log.acquire(), rival.acquire()]);
+    const holds = await Promise.all([log.acquire(), rival.acquire()]);
 
+    // Calls on two handles may arrive in either order.
+    const [first, second] = holds.toSorted((one, other) => one.epoch - other.epoch);
     expect(second.epoch).toBeGreaterThan(first.epoch);
     expect(await log.append(batchAfter(first))).toBe('fenced');
     expect(await rival.append(batchAfter(second))).toBe('ok');

@@ -44,7 +44,7 @@ export function describeFullDisk(current: () => LogFixture): void {
   test('a log without room says so, and what it accepted until then is there', async () => {
     const { log } = current();
     const hold = await log.acquire();
-    current().fillDisk();
+    await current().fillDisk();
 
     const { texts } = await fillUp(log, hold);
 
@@ -55,11 +55,11 @@ export function describeFullDisk(current: () => LogFixture): void {
   test('a batch that found no room lands by the same call once there is room', async () => {
     const { log } = current();
     const hold = await log.acquire();
-    current().fillDisk();
+    await current().fillDisk();
     const { texts, refused } = await fillUp(log, hold);
     expect(await log.append(refused)).toBe('full');
 
-    current().freeDisk();
+    await current().freeDisk();
 
     await vi.waitFor(() => expect(log.isFull).toBe(false));
     expect(await log.append(refused)).toBe('ok');
@@ -72,7 +72,7 @@ export function describeFullDisk(current: () => LogFixture): void {
   test('a full log still fences', async () => {
     const { log } = current();
     const hold = await log.acquire();
-    current().fillDisk();
+    await current().fillDisk();
     const { refused } = await fillUp(log, hold);
 
     expect(await log.append({ ...refused, epoch: hold.epoch - 1 })).toBe('fenced');
@@ -81,7 +81,7 @@ export function describeFullDisk(current: () => LogFixture): void {
 
   test('a full log that is opened anew has lost nothing', async () => {
     const hold = await current().log.acquire();
-    current().fillDisk();
+    await current().fillDisk();
     const { texts } = await fillUp(current().log, hold);
 
     const log = await current().reopen();

@@ -35,11 +35,11 @@ export class NetworkFolderError extends Error {
 export class LogFailedError extends Error {
   override readonly name = 'LogFailedError';
 
-  constructor(folder: string, cause: unknown) {
+  constructor(place: string, cause: unknown, remedy = 'see to the disk') {
     const reason = cause instanceof Error ? cause.message : String(cause);
     super(
-      `the log in '${folder}' failed and accepts nothing more (${reason}); ` +
-        'see to the disk, then start the process again',
+      `the log in '${place}' failed and accepts nothing more (${reason}); ` +
+        `${remedy}, then start the process again`,
       { cause },
     );
   }
@@ -87,10 +87,11 @@ export class LogCorruptError extends Error {
   readonly offset: number;
   readonly record: number;
 
-  constructor(position: CorruptPosition, finding: string) {
+  constructor(position: CorruptPosition, finding: string, store = 'folder') {
     super(
       `the log is corrupt at record ${position.record}, byte ${position.offset} of ` +
-        `'${position.file}': ${finding}; restore the folder from a backup and delete nothing in it`,
+        `'${position.file}': ${finding}; restore the ${store} from a backup and delete nothing ` +
+        'in it',
     );
     this.file = position.file;
     this.offset = position.offset;

@@ -44,6 +44,19 @@ afterEach(async () => {
 });
 
 describe('segments', () => {
+  test('a log may begin at a later record, and only an empty folder listens to that', async () => {
+    const log = await FileLog.open({ folder: folder.logFolder, firstRecord: 700 });
+    expect(log.extent).toEqual({ first: 700, tail: 700 });
+    await appendTexts(log, await log.acquire(), ['a', 'b']);
+    await log.close();
+
+    const again = await FileLog.open({ folder: folder.logFolder, firstRecord: 9 });
+
+    expect(again.extent).toEqual({ first: 700, tail: 702 });
+    expect(await readTexts(again, 700)).toEqual(['a', 'b']);
+    await again.close();
+  });
+
   test('a log rolls over many segments and reads across them from anywhere', async () => {
     const texts = Array.from({ length: 60 }, (_, index) => `${index}-`.repeat(60));
     const log = await folder.open();

@@ -41,6 +41,8 @@ export interface FileLogOptions {
   readonly folder: string;
   /** The size to which segments are preallocated. A larger batch gets a larger segment. */
   readonly segmentBytes?: number;
+  /** The number of the first record, if the folder has no segment yet. */
+  readonly firstRecord?: number;
   /**
    * Also opens a folder on a network file system. There the lock does not keep other machines out,
    * and acknowledged data is only as durable as the remote server makes it.
@@ -56,6 +58,7 @@ export interface FileLogOptions {
 
 const DEFAULTS = {
   allowNetworkFolder: false,
+  firstRecord: 0,
   segmentBytes: 32 * 2 ** 20,
   disk: nodeDisk,
   random: () => randomInt(2 ** 32),
@@ -124,7 +127,7 @@ export class FileLog implements BoundedLog {
     this.#supply = new SegmentSupply(options);
     this.#segments = log.segments;
     this.#latestEpoch = log.epoch;
-    this.#tail = log.tail;
+    this.#tail = log.segments.length === 0 ? options.firstRecord : log.tail;
     this.#lastBatch = log.lastBatch;
   }
 

@@ -96,8 +96,13 @@ export class FileSnapshots implements SnapshotStore {
   }
 
   #pathOf(position: number): string {
-    return join(this.#folder, `${String(position).padStart(POSITION_DIGITS, '0')}.snapshot`);
+    return join(this.#folder, snapshotName(position));
   }
+}
+
+/** The file of a snapshot in its folder. */
+export function snapshotName(position: number): string {
+  return `${String(position).padStart(POSITION_DIGITS, '0')}.snapshot`;
 }
 
 function writeSnapshot(file: SyncFile, header: SnapshotHeader, content: SaveContent): void {

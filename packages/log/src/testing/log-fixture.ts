@@ -11,9 +11,9 @@ export interface LogFixture {
   /** Closes every handle and opens the same log again. */
   reopen(): Promise<BoundedLog>;
   /** From here on the engine gets no more room than it has. */
-  fillDisk(): void;
+  fillDisk(): void | Promise<void>;
   /** Gives the engine room again and advances time until it notices. */
-  freeDisk(): void;
+  freeDisk(): void | Promise<void>;
   dispose(): Promise<void>;
 }
 

@@ -39,9 +39,11 @@ export const ERROR_CODES = {
   worker_unreachable: { status: 409 },
   resume_outdated: { status: 409 },
   last_admin_key: { status: 409 },
+  backup_not_here: { status: 409 },
   payload_too_large: { status: 413 },
   unsupported_encoding: { status: 415 },
   expectation_failed: { status: 417 },
+  not_owner: { status: 421 },
   overloaded: { status: 429 },
   quota_exceeded: { status: 429 },
   too_many_failures: { status: 429 },
@@ -49,6 +51,7 @@ export const ERROR_CODES = {
   headers_too_large: { status: 431 },
   internal_error: { status: 500 },
   unavailable: { status: 503 },
+  outcome_unknown: { status: 503 },
   disk_full: { status: 507 },
 } as const;
 

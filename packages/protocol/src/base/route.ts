@@ -27,6 +27,18 @@ export interface Route {
   /** By status: the schema of a JSON answer, or the media type of any other. */
   readonly answers: Readonly<Record<number, TSchema | MediaType | 'none'>>;
   readonly errors: readonly ErrorCode[];
+  /**
+   * The server that forwards a request may send it a second time when the owner may have executed
+   * the first copy: the second copy changes nothing more, and its answer is true. With `if_deduped`
+   * this holds when every item of the body has a dedupe key. Reads need not say it.
+   */
+  readonly repeatable?: true | 'if_deduped';
+}
+
+/** When a request may be sent again although its first copy may have been executed. */
+export function repeatability({ method, repeatable }: Route): 'always' | 'if_deduped' | 'never' {
+  if (repeatable === 'if_deduped') return repeatable;
+  return method === 'GET' || repeatable === true ? 'always' : 'never';
 }
 
 /** Errors of any request with a body. */

@@ -54,6 +54,7 @@ export const ACCESS_ROUTES = {
   logIn: {
     method: 'POST',
     path: '/v1/login',
+    repeatable: true,
     access: 'open',
     summary: 'Keep a key in a cookie of the browser, for the console',
     description:
@@ -66,6 +67,7 @@ export const ACCESS_ROUTES = {
   logOut: {
     method: 'DELETE',
     path: '/v1/login',
+    repeatable: true,
     access: 'open',
     summary: 'Remove the cookie with the key',
     answers: { 204: 'none' },

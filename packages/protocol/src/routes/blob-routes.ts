@@ -6,6 +6,7 @@ export const BLOB_ROUTES = {
   putBlob: {
     method: 'PUT',
     path: '/v1/blobs/{sha256}',
+    repeatable: true,
     access: 'upload',
     summary: 'Upload a payload of up to 64 MiB',
     description:

@@ -14,6 +14,7 @@ import {
   RedriveRequest,
   RedriveView,
   StatsQuery,
+  StatsView,
   TaskTypeView,
   TypeParams,
   WorkerParams,
@@ -36,29 +37,6 @@ const Index = Type.Object({
 const Bytes = Type.Integer({ minimum: 0 });
 
 const Count = Type.Integer({ minimum: 0 });
-const Quantile = Type.Union([Type.Number(), Type.Null()]);
-
-const StatsView = Type.Object({
-  window: Type.String(),
-  stepMs: Type.Integer({ description: 'The length of an interval.' }),
-  items: Type.Array(
-    Type.Object({
-      at: Type.String({ format: 'date-time', description: 'The start of the interval.' }),
-      in: Count,
-      out: Count,
-      failed: Type.Integer({ description: 'Ended tasks that failed, timed out or expired.' }),
-      running: Type.Integer({ description: 'Highest number at once.' }),
-      depth: Type.Array(Count, { description: 'Highest number of queued tasks, by priority.' }),
-      latencyMs: Type.Object(
-        { p50: Quantile, p99: Quantile },
-        {
-          description: 'From submit to end, as the upper bound of a bucket; null if no task ended.',
-        },
-      ),
-    }),
-    { description: 'Oldest first; intervals in which the server was down are missing.' },
-  ),
-});
 
 const ClusterView = Type.Object({
   version: Type.String(),
@@ -143,6 +121,7 @@ export const OPERATION_ROUTES = {
   putTaskType: {
     method: 'PUT',
     path: '/v1/task-types/{type}',
+    repeatable: true,
     access: 'operate',
     summary: 'Define the defaults for tasks of a type',
     params: TypeParams,
@@ -269,7 +248,7 @@ export const OPERATION_ROUTES = {
       '`end`. Without `end` the backup is incomplete. Ignore `wait`; `error` says why the backup ' +
       'failed. Only one backup runs at a time.',
     answers: { 200: BYTES },
-    errors: ['invalid_request', 'overloaded', 'unavailable'],
+    errors: ['invalid_request', 'backup_not_here', 'overloaded', 'unavailable'],
   },
   listWorkers: {
     method: 'GET',

@@ -47,6 +47,7 @@ export const RUN_ROUTES = {
   startRuns: {
     method: 'POST',
     path: '/v1/runs',
+    repeatable: 'if_deduped',
     access: 'submit',
     summary: 'Start one run, or an array of up to 1,000: all or nothing',
     query: StartQuery,

@@ -63,6 +63,7 @@ export const SCHEDULE_ROUTES = {
   putSchedule: {
     method: 'PUT',
     path: '/v1/schedules/{id}',
+    repeatable: true,
     access: 'operate',
     summary: 'Create or replace a schedule',
     description:

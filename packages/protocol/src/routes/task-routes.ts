@@ -14,6 +14,8 @@ import {
   PatchTasksRequest,
   pageOf,
   RetryRequest,
+  RetryTasksReply,
+  RetryTasksRequest,
   SignalRequest,
   TaskHistory,
   TaskListQuery,
@@ -41,6 +43,7 @@ export const TASK_ROUTES = {
   submitTasks: {
     method: 'POST',
     path: '/v1/tasks',
+    repeatable: 'if_deduped',
     access: 'submit',
     summary: 'Submit one task, or an array of up to 1,000: all or nothing',
     query: SubmitQuery,
@@ -74,6 +77,7 @@ export const TASK_ROUTES = {
   getTasks: {
     method: 'POST',
     path: '/v1/tasks/get',
+    repeatable: true,
     access: 'read',
     summary: 'Read many tasks at once',
     body: GetTasksRequest,
@@ -83,6 +87,7 @@ export const TASK_ROUTES = {
   waitForTasks: {
     method: 'POST',
     path: '/v1/tasks/wait',
+    repeatable: true,
     access: 'read',
     summary:
       'Wait for many tasks: answer with the ended ones when at least one has, or at the timeout',
@@ -97,6 +102,15 @@ export const TASK_ROUTES = {
     summary: 'Cancel many tasks, by ids or by a filter',
     body: CancelTasksRequest,
     answers: { 200: CancelTasksReply },
+    errors: CHANGE_ERRORS,
+  },
+  retryTasks: {
+    method: 'POST',
+    path: '/v1/tasks/retry',
+    access: 'submit',
+    summary: 'Run many tasks again that did not succeed, by ids or by a filter',
+    body: RetryTasksRequest,
+    answers: { 200: RetryTasksReply },
     errors: CHANGE_ERRORS,
   },
   getTask: {

@@ -32,6 +32,7 @@ export const WORKER_ROUTES = {
   reportAttempts: {
     method: 'POST',
     path: '/v1/worker-sessions/{sessionId}/reports',
+    repeatable: true,
     access: 'work',
     summary: 'Report on attempts; any call renews all leases of the session',
     params: SessionParams,

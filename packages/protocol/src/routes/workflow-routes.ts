@@ -42,6 +42,7 @@ export const WORKFLOW_ROUTES = {
   putWorkflowVersion: {
     method: 'PUT',
     path: '/v1/workflows/{name}/versions/{version}',
+    repeatable: true,
     access: 'operate',
     summary: 'Register a version of a workflow',
     description:

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { literals } from '../base/literals.ts';
 import { idOf } from './id-schemas.ts';
-import { Capacity, Labels, TaskResources } from './resource-schemas.ts';
+import { Capacity, Labels, MeasuredView, TaskResources } from './resource-schemas.ts';
 import { FLAG_TEXTS, ListQuery } from './task-operation-schemas.ts';
 import { TaskDefinition, TaskType } from './task-schemas.ts';
 
@@ -51,7 +51,11 @@ export const WorkerView = Type.Object({
   types: Type.Array(WorkerType),
   labels: Labels,
   capacity: Capacity,
-  used: TaskResources,
+  used: Type.Unsafe<TaskResources>({
+    ...TaskResources,
+    description: 'What is reserved for the tasks that the worker holds.',
+  }),
+  measured: Type.Optional(MeasuredView),
   leaseMs: Type.Integer(),
   connected: Type.Boolean({ description: 'False while its connection is broken.' }),
   draining: Type.Boolean(),
@@ -123,27 +127,24 @@ export const RedriveRequest = Type.Object(
       Type.Number({
         minimum: 0.001,
         maximum: 100_000,
-        default: 100,
-        description: 'Tasks per second. With a fingerprint all run again immediately.',
+        description:
+          'Tasks per second, by default 100. With a fingerprint there is no default: without a ' +
+          'rate all run again immediately, and with one they leave the dead letters and each ' +
+          'waits for its `runAt`, which counts towards `timeouts.totalMs`.',
       }),
     ),
     dryRun: DryRun,
   },
   {
     additionalProperties: false,
-    documented: {
-      not: {
-        required: ['ratePerSec', 'filter'],
-        properties: { filter: { required: ['fingerprint'] } },
-      },
-    },
     examples: [{ filter: { type: 'transcode' }, ratePerSec: 10 }],
   },
 );
 
 export const RedriveReply = Type.Object({
   id: Type.Union([Type.String({ examples: ['d_1'] }), Type.Null()], {
-    description: 'Null if no redrive is running: all run again already, or it was a dry run.',
+    description:
+      'Null if no redrive is running: all run again or wait for their times, or it was a dry run.',
   }),
   count: Type.Integer({ description: 'Dead letters that will run again.' }),
   dryRun: Type.Boolean(),
@@ -189,3 +190,27 @@ export const StatsQuery = Type.Object(
   },
   { additionalProperties: false },
 );
+
+const Count = Type.Integer({ minimum: 0 });
+const Quantile = Type.Union([Type.Number(), Type.Null()]);
+
+export const StatsPoint = Type.Object({
+  at: Type.String({ format: 'date-time', description: 'The start of the interval.' }),
+  in: Count,
+  out: Count,
+  failed: Type.Integer({ description: 'Ended tasks that failed, timed out or expired.' }),
+  running: Type.Integer({ description: 'Highest number at once.' }),
+  depth: Type.Array(Count, { description: 'Highest number of queued tasks, by priority.' }),
+  latencyMs: Type.Object(
+    { p50: Quantile, p99: Quantile },
+    { description: 'From submit to end, as the upper bound of a bucket; null if no task ended.' },
+  ),
+});
+
+export const StatsView = Type.Object({
+  window: Type.String(),
+  stepMs: Type.Integer({ description: 'The length of an interval.' }),
+  items: Type.Array(StatsPoint, {
+    description: 'Oldest first; intervals in which the server was down are missing.',
+  }),
+});

@@ -75,6 +75,39 @@ export const Capacity = Type.Object(
 );
 export type Capacity = Static<typeof Capacity>;
 
+/** What is measured of a worker. */
+const MEASURED_FIELDS = {
+  cpu: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: LIMITS.resourceMax,
+      description: 'Cores in use, on average over the last seconds.',
+    }),
+  ),
+  memoryMb: amount('Memory in use, in MB.'),
+  slots: Type.Optional(
+    Type.Integer({
+      ...SLOTS_MAX,
+      minimum: 0,
+      description: 'Slots of the tasks whose handlers run.',
+    }),
+  ),
+};
+
+export const MeasuredUse = Type.Object(MEASURED_FIELDS, {
+  additionalProperties: false,
+  description:
+    'What the worker uses now, as far as it can measure it. It is shown in `GET /v1/workers`, ' +
+    'is not stored, and changes nothing.',
+  examples: [{ cpu: 3.2, memoryMb: 2100, slots: 5 }],
+});
+export type MeasuredUse = Static<typeof MeasuredUse>;
+
+export const MeasuredView = Type.Object(
+  { ...MEASURED_FIELDS, at: Type.String({ format: 'date-time' }) },
+  { description: 'What the worker measured last; absent if it has measured nothing.' },
+);
+
 /** The usual spelling; the parser also takes other spaces. */
 const LABEL = '[A-Za-z0-9._/-]{1,64}';
 const EDGE = '[^(),=\\s\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]';

@@ -1,5 +1,6 @@
 import { type TSchema, Type } from 'typebox';
 import { KeyRequest, KeyView, NewKeyView, Role } from './access-schemas.ts';
+import { ScheduleCalendar } from './calendar-schemas.ts';
 import { EventGap, TaskChange } from './event-schemas.ts';
 import { CommandExec, ContainerExec } from './exec-schemas.ts';
 import {
@@ -11,10 +12,13 @@ import {
   RedriveReply,
   RedriveRequest,
   RedriveView,
+  StatsPoint,
+  StatsView,
   WorkerView,
 } from './operation-schemas.ts';
 import { TaskResources } from './resource-schemas.ts';
 import {
+  RunDefinition,
   RunError,
   RunRequest,
   RunStatus,
@@ -42,6 +46,7 @@ import {
   ItemOutcome,
   LogLine,
   pageOf,
+  RetryCounts,
   TaskFilter,
 } from './task-operation-schemas.ts';
 import {
@@ -86,6 +91,7 @@ export const OPERATOR_SCHEMAS = {
   PageOfAnything: pageOf(Type.Unknown()),
   TaskOutcome: ItemOutcome,
   CancelCounts,
+  RetryCounts,
   TasksFound: GetTasksReply,
   HistoryEntry,
   Explanation,
@@ -101,6 +107,8 @@ export const OPERATOR_SCHEMAS = {
   RedriveReply,
   RedriveView,
   DiscardReply,
+  StatsPoint,
+  StatsView,
   KeyRole: Role,
   KeyRequest,
   KeyView,
@@ -117,6 +125,7 @@ export const RUN_SCHEMAS = {
   StepView,
   RunSummary,
   RunView,
+  RunDefinition,
   WorkflowView,
   WorkflowVersionView,
   WorkflowChange,
@@ -132,4 +141,5 @@ export const SCHEDULE_SCHEMAS = {
   ScheduleExplanation,
   BackfillRequest,
   BackfillAnswer,
+  ScheduleCalendar,
 } as const satisfies Record<string, TSchema>;

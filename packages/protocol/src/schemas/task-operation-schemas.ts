@@ -83,6 +83,35 @@ export const CancelCounts = Type.Object({
 
 export const CancelTasksReply = Type.Union([TaskOutcomes, CancelCounts]);
 
+export const RetryTasksRequest = Type.Object(
+  {
+    ids: Type.Optional(Ids),
+    filter: Type.Optional(TaskFilter),
+    dryRun: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'Only counts the matching tasks, and retries nothing. Needs a filter.',
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    description: 'Either ids or a filter. A filter selects only tasks that ended without success.',
+    documented: exactlyOne('ids', 'filter'),
+    examples: [{ filter: { type: 'transcode', state: 'failed' }, dryRun: true }],
+  },
+);
+export type RetryTasksRequest = Static<typeof RetryTasksRequest>;
+
+/** For a retry by a filter. */
+export const RetryCounts = Type.Object({
+  matched: Type.Integer({ description: 'Tasks that match and ended without success.' }),
+  retried: Type.Integer({ description: 'Matching tasks that run again.' }),
+  dryRun: Type.Boolean(),
+});
+
+export const RetryTasksReply = Type.Union([TaskOutcomes, RetryCounts]);
+
 export const PatchTasksRequest = Type.Array(TaskPatchOf, {
   minItems: 1,
   maxItems: LIMITS.batchTasksMax,

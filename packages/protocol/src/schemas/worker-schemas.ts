@@ -3,7 +3,7 @@ import { notTogether } from '../base/documented.ts';
 import { LIMITS } from '../base/limits.ts';
 import { BlobHash } from './blob-schemas.ts';
 import { SessionId } from './id-schemas.ts';
-import { Capacity, Labels } from './resource-schemas.ts';
+import { Capacity, Labels, MeasuredUse } from './resource-schemas.ts';
 import { GivenTime, TaskType } from './task-schemas.ts';
 import { TaskError, Usage } from './task-view-schemas.ts';
 
@@ -222,6 +222,7 @@ export const ReportsRequest = Type.Object(
         description: 'Everything that the worker runs; it replaces the earlier types.',
       }),
     ),
+    measured: Type.Optional(MeasuredUse),
   },
   { additionalProperties: false },
 );

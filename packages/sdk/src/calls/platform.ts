@@ -12,6 +12,13 @@ export interface TransportOptions {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** What a worker uses now, as far as it can be measured. */
+export interface WorkerUse {
+  /** Cores, as an average since the measurement before. */
+  readonly cpu?: number;
+  readonly memoryMb?: number;
+}
+
 /** What the SDK needs from its environment, besides clocks: Node or a browser. */
 export interface Platform {
   /** The server's default address. */
@@ -24,6 +31,8 @@ export interface Platform {
   readonly runWaitsMax: number;
   /** The default name of a worker. */
   workerName(): string;
+  /** Starts to measure this process; absent where that is not possible. */
+  readonly startMeter?: () => () => WorkerUse;
   /** Calls `stop` when the process is asked to end, and lets it end afterwards. */
   onTermination(stop: () => Promise<void>): Cancel;
 }

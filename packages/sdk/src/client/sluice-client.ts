@@ -6,6 +6,7 @@ import { type FieldsOf, refuseUnknownFields } from '../base/known-fields.ts';
 import type { ClientPorts } from '../base/ports.ts';
 import { SYSTEM_PORTS } from '../base/system-ports.ts';
 import { ApiCalls } from '../calls/api-calls.ts';
+import type { Followed } from '../calls/followed-stream.ts';
 import { type Refusal, withDetails } from '../calls/http-answers.ts';
 import type { Platform, Transport } from '../calls/platform.ts';
 import { promisedCall, type Start } from '../calls/promised-call.ts';
@@ -13,14 +14,16 @@ import { RemoteBlobs } from '../calls/remote-blobs.ts';
 import { closedError, errorOf, noAnswer, SluiceError } from '../calls/sluice-error.ts';
 import { traced } from '../calls/traced.ts';
 import { QueueGroup } from '../operators/operator-groups.ts';
-import type { OperatorPort } from '../operators/operator-port.ts';
+import type { ChangeNotice, FollowOptions, ServerPort } from '../operators/operator-port.ts';
 import { type FollowSetup, RemoteOperators } from '../operators/remote-operators.ts';
-import { RunGroup, WorkflowGroup } from '../operators/run-groups.ts';
-import { ScheduleGroup } from '../operators/schedule-group.ts';
+import { WorkflowGroup } from '../operators/run-groups.ts';
 import {
   KeyGroup,
   ServerDeadLetterGroup,
+  ServerRunGroup,
+  ServerScheduleGroup,
   ServerTaskGroup,
+  StatsGroup,
   WorkerGroup,
 } from '../operators/server-groups.ts';
 import type { AnyTask, TaskBody } from '../task/define-task.ts';
@@ -89,12 +92,14 @@ export abstract class SluiceClient extends TaskClient {
   readonly workers: WorkerGroup;
   /** Creates, lists and revokes access keys. */
   readonly keys: KeyGroup;
-  override readonly runs: RunGroup;
+  /** Figures over time. */
+  readonly stats: StatsGroup;
+  override readonly runs: ServerRunGroup;
   override readonly workflows: WorkflowGroup;
-  override readonly schedules: ScheduleGroup;
+  override readonly schedules: ServerScheduleGroup;
   protected readonly operations: TaskOperations;
   protected readonly starts: RunStarts;
-  protected readonly operators: OperatorPort;
+  protected readonly operators: ServerPort;
   private readonly remote: RemoteTasks;
   private readonly blobs: RemoteBlobs;
   private readonly waits: TaskWaits;
@@ -153,9 +158,7 @@ export abstract class SluiceClient extends TaskClient {
       resentWithinMs: resentWithin(giveUpAfterMs),
     });
     this.starts = new RunStarts(runs);
-    this.runs = new RunGroup(runs);
     this.workflows = new WorkflowGroup(runs);
-    this.schedules = new ScheduleGroup(new RemoteSchedules(call));
     const registered = (type: string) => this.remote.getType(type);
     this.namedTypes = new NamedTypes({ registered, warn: guarded('onWarning', onWarning) });
     const operators = new RemoteOperators({
@@ -164,6 +167,9 @@ export abstract class SluiceClient extends TaskClient {
       follow: this.followSetup(ports, giveUpAfterMs),
     });
     this.operators = operators;
+    this.runs = new ServerRunGroup(runs, operators);
+    this.schedules = new ServerScheduleGroup(new RemoteSchedules(call), operators);
+    this.stats = new StatsGroup(operators);
     this.tasks = new ServerTaskGroup(operators);
     this.deadLetters = new ServerDeadLetterGroup(operators);
     this.queues = new QueueGroup(operators);
@@ -204,6 +210,14 @@ export abstract class SluiceClient extends TaskClient {
     worker.stopped.then(forget, forget);
     await traced(worker.start());
     return worker;
+  }
+
+  /**
+   * Says, at most once a second, that there is something new to read: for programs that show lists.
+   * To learn what changed, use `events`.
+   */
+  changes(options: FollowOptions = {}): Followed<ChangeNotice> {
+    return this.operators.changes(options);
   }
 
   /**

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import type { Cancel } from '../base/ports.ts';
-import type { Platform } from '../calls/platform.ts';
+import type { Platform, WorkerUse } from '../calls/platform.ts';
 import { NodeTransport } from './node-transport.ts';
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
@@ -12,8 +12,24 @@ export const NODE_PLATFORM: Platform = {
   atEndOfTurn: (run) => void setImmediate(run),
   runWaitsMax: 32,
   workerName: () => `${hostname()}-${process.pid}`.slice(-128),
+  startMeter,
   onTermination,
 };
+
+const MIB = 2 ** 20;
+
+/** Measures this process, with all that runs in it. */
+function startMeter(): () => WorkerUse {
+  let before = { cpu: process.cpuUsage(), at: performance.now() };
+  return () => {
+    const now = { cpu: process.cpuUsage(), at: performance.now() };
+    const usedUs = now.cpu.user + now.cpu.system - before.cpu.user - before.cpu.system;
+    const wallMs = Math.max(1, now.at - before.at);
+    before = now;
+    const memoryMb = Math.round(process.memoryUsage.rss() / MIB);
+    return { cpu: Math.round(usedUs / wallMs) / 1000, memoryMb };
+  };
+}
 
 /** Called when the process is asked to end. */
 const stops = new Set<() => Promise<void>>();

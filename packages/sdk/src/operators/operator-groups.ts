@@ -9,6 +9,7 @@ import type {
   ListedTask,
   LogOptions,
   OperatorPort,
+  RetryMatchingOptions,
   TaskQuery,
   TaskSelection,
   TaskUpdate,
@@ -23,6 +24,7 @@ import type {
   RedriveReply,
   RedriveRequest,
   RedriveView,
+  RetryCounts,
   TaskOutcome,
 } from './operator-types.ts';
 import { eachItem, type Page, type PageOptions } from './pages.ts';
@@ -113,6 +115,16 @@ export class TaskGroup<Port extends OperatorPort = OperatorPort> {
    */
   retry(task: TaskReference, changes: RetryChanges = {}): Promise<TaskView> {
     return traced(this.port.retry(idOf(task), changes));
+  }
+
+  /** Runs any number of tasks again. There is one outcome per task, in order. */
+  retryMany(tasks: readonly TaskReference[]): Promise<readonly TaskOutcome[]> {
+    return traced(inParts(tasks.map(idOf), (part) => this.port.retryTasks(part)));
+  }
+
+  /** Runs all tasks again that match and did not succeed. With `dryRun` it only counts them. */
+  retryMatching(filter: TaskSelection, options: RetryMatchingOptions = {}): Promise<RetryCounts> {
+    return traced(this.port.retryMatching(filter, options));
   }
 
   /** Pauses a task that no worker holds. */

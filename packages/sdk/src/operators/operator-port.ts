@@ -4,6 +4,7 @@ import type { CancelOptions } from '../task/task-handle.ts';
 import type { TaskOperations } from '../task/task-operations.ts';
 import type { TaskChanges } from '../task/task-options.ts';
 import type { TaskView } from '../task/task-view.ts';
+import type { RunDefinition } from '../workflow/run-types.ts';
 import type {
   CancelCounts,
   DeadLetterFilter,
@@ -20,6 +21,9 @@ import type {
   RedriveReply,
   RedriveRequest,
   RedriveView,
+  RetryCounts,
+  StatsPoint,
+  StatsView,
   TaskChange,
   TaskFilter,
   TaskOutcome,
@@ -27,6 +31,7 @@ import type {
   WorkerView,
 } from './operator-types.ts';
 import type { Page, PageOptions } from './pages.ts';
+import type { ScheduleCalendar } from './schedule-types.ts';
 
 /** A task in a list. An output that is a blob is not downloaded: then `outputBlob` names it. */
 export type ListedTask = ApiTaskView;
@@ -46,6 +51,11 @@ export interface TaskQuery extends TaskSelection {
 
 export interface CancelMatchingOptions extends CancelOptions {
   /** Only counts the tasks, and cancels none. */
+  readonly dryRun?: boolean;
+}
+
+export interface RetryMatchingOptions {
+  /** Only counts the tasks, and retries none. */
   readonly dryRun?: boolean;
 }
 
@@ -78,6 +88,27 @@ export interface EventOptions {
   readonly signal?: AbortSignal;
 }
 
+export interface FollowOptions {
+  /** Ends the loop with the reason of the signal. */
+  readonly signal?: AbortSignal;
+}
+
+/** There is something new to read; it does not say what. */
+export interface ChangeNotice {
+  readonly kind: 'changed';
+}
+
+/** One point per second, per minute or per hour. */
+export type StatsWindow = '10m' | '24h' | '30d';
+
+export interface FollowStatsOptions extends FollowOptions {
+  /** Default `10m`. */
+  readonly window?: StatsWindow;
+}
+
+/** A count for each quarter of an hour, or for each hour. */
+export type CalendarWindow = '24h' | '30d';
+
 interface EventPlace {
   /**
    * To continue after this event later, pass it as `after`. Some events may come again then. Null
@@ -102,6 +133,8 @@ export interface OperatorPort extends Pick<TaskOperations, 'get' | 'cancel' | 'u
   getTasks(ids: readonly string[]): Promise<TasksFound>;
   cancelTasks(ids: readonly string[], options: CancelOptions): Promise<readonly TaskOutcome[]>;
   cancelMatching(filter: TaskSelection, options: CancelMatchingOptions): Promise<CancelCounts>;
+  retryTasks(ids: readonly string[]): Promise<readonly TaskOutcome[]>;
+  retryMatching(filter: TaskSelection, options: RetryMatchingOptions): Promise<RetryCounts>;
   updateTasks(updates: readonly TaskUpdate[]): Promise<readonly TaskOutcome[]>;
   pause(id: string): Promise<TaskView>;
   resume(id: string): Promise<TaskView>;
@@ -122,6 +155,11 @@ export interface ServerPort extends OperatorPort {
   history(id: string): Promise<readonly HistoryEntry[]>;
   followLogs(id: string, options: FollowLogOptions): Followed<LogLine>;
   groupDeadLetters(type: string | undefined): Promise<ErrorGroups>;
+  changes(options: FollowOptions): Followed<ChangeNotice>;
+  stats(window: StatsWindow): Promise<StatsView>;
+  followStats(options: FollowStatsOptions): Followed<readonly StatsPoint[]>;
+  runDefinition(id: string): Promise<RunDefinition>;
+  scheduleCalendar(window: CalendarWindow): Promise<ScheduleCalendar>;
   listWorkers(page: PageOptions): Promise<Page<WorkerView>>;
   drainWorker(id: string): Promise<WorkerView>;
   createKey(request: KeyRequest): Promise<NewKeyView>;

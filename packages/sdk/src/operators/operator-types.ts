@@ -54,6 +54,14 @@ export interface CancelCounts {
   readonly dryRun: boolean;
 }
 
+export interface RetryCounts {
+  /** Tasks that match and ended without success. */
+  readonly matched: number;
+  /** Matching tasks that run again. */
+  readonly retried: number;
+  readonly dryRun: boolean;
+}
+
 export interface TasksFound {
   readonly items: readonly TaskView[];
   /** Ids of no known task. */
@@ -195,7 +203,18 @@ export interface WorkerView {
     /** Total slots of the worker. With 0 it gets no new tasks. Default 100. */
     readonly slots?: number;
   };
+  /** What is reserved for the tasks that the worker holds. */
   readonly used: Resources;
+  /** What the worker measured last; absent if it has measured nothing. */
+  readonly measured?: {
+    /** Cores in use, on average over the last seconds. */
+    readonly cpu?: number;
+    /** Memory in use, in MB. */
+    readonly memoryMb?: number;
+    /** Slots of the tasks whose handlers run. */
+    readonly slots?: number;
+    readonly at: string;
+  };
   readonly leaseMs: number;
   /** False while its connection is broken. */
   readonly connected: boolean;
@@ -245,14 +264,18 @@ export interface ErrorGroups {
 export interface RedriveRequest {
   /** Without a type: all types. */
   readonly filter?: DeadLetterFilter;
-  /** Tasks per second. With a fingerprint all run again immediately. Default 100. */
+  /**
+   * Tasks per second, by default 100. With a fingerprint there is no default: without a rate all
+   * run again immediately, and with one they leave the dead letters and each waits for its `runAt`,
+   * which counts towards `timeouts.totalMs`.
+   */
   readonly ratePerSec?: number;
   /** Only counts, and changes nothing. Default false. */
   readonly dryRun?: boolean;
 }
 
 export interface RedriveReply {
-  /** Null if no redrive is running: all run again already, or it was a dry run. */
+  /** Null if no redrive is running: all run again or wait for their times, or it was a dry run. */
   readonly id: string | null;
   /** Dead letters that will run again. */
   readonly count: number;
@@ -273,6 +296,32 @@ export interface DiscardReply {
   readonly matched: number;
   readonly discarded: number;
   readonly dryRun: boolean;
+}
+
+export interface StatsPoint {
+  /** The start of the interval. */
+  readonly at: string;
+  readonly in: number;
+  readonly out: number;
+  /** Ended tasks that failed, timed out or expired. */
+  readonly failed: number;
+  /** Highest number at once. */
+  readonly running: number;
+  /** Highest number of queued tasks, by priority. */
+  readonly depth: readonly number[];
+  /** From submit to end, as the upper bound of a bucket; null if no task ended. */
+  readonly latencyMs: {
+    readonly p50: number | null;
+    readonly p99: number | null;
+  };
+}
+
+export interface StatsView {
+  readonly window: string;
+  /** The length of an interval. */
+  readonly stepMs: number;
+  /** Oldest first; intervals in which the server was down are missing. */
+  readonly items: readonly StatsPoint[];
 }
 
 /** What the holder of the key may do. */

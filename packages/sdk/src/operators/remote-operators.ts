@@ -1,20 +1,31 @@
 import type { HttpRequest } from '../base/ports.ts';
 import type { ApiRequest } from '../calls/api-calls.ts';
-import { type Followed, FollowedStream, type FollowOptions } from '../calls/followed-stream.ts';
+import {
+  type Followed,
+  FollowedStream,
+  type FollowOptions as StreamOptions,
+} from '../calls/followed-stream.ts';
 import { bodyOf, type PromisedCall } from '../calls/promised-call.ts';
 import type { CancelOptions } from '../task/task-handle.ts';
 import type { TaskOperations } from '../task/task-operations.ts';
 import type { RetryChanges, TaskChanges } from '../task/task-options.ts';
 import type { TaskView } from '../task/task-view.ts';
+import type { RunDefinition } from '../workflow/run-types.ts';
 import type {
+  CalendarWindow,
   CancelMatchingOptions,
+  ChangeNotice,
   DeadLetterQuery,
   DiscardRequest,
   EventOptions,
   FollowLogOptions,
+  FollowOptions,
+  FollowStatsOptions,
   ListedTask,
   LogOptions,
+  RetryMatchingOptions,
   ServerPort,
+  StatsWindow,
   TaskEvent,
   TaskQuery,
   TaskSelection,
@@ -34,6 +45,9 @@ import type {
   RedriveReply,
   RedriveRequest,
   RedriveView,
+  RetryCounts,
+  StatsPoint,
+  StatsView,
   TaskOutcome,
   TasksFound,
   WorkerView,
@@ -41,10 +55,11 @@ import type {
 import type { Page, PageOptions } from './pages.ts';
 import { queryText } from './query-text.ts';
 import { RepeatedLines } from './repeated-lines.ts';
+import type { ScheduleCalendar } from './schedule-types.ts';
 
 /** What every stream of the client has in common. */
 export type FollowSetup = Pick<
-  FollowOptions<never>,
+  StreamOptions<never>,
   'ports' | 'addresses' | 'giveUpAfterMs' | 'onClose'
 >;
 
@@ -97,6 +112,23 @@ export class RemoteOperators implements ServerPort {
 
   cancelMatching(filter: TaskSelection, options: CancelMatchingOptions): Promise<CancelCounts> {
     return this.post('/v1/tasks/cancel', { filter, ...options });
+  }
+
+  /** Sent again, a task that failed meanwhile would run once more. */
+  async retryTasks(ids: readonly string[]): Promise<readonly TaskOutcome[]> {
+    const request = {
+      method: 'POST',
+      path: '/v1/tasks/retry',
+      body: { ids },
+      isOnce: true,
+    } as const;
+    return (await this.send<Items<TaskOutcome>>(request)).items;
+  }
+
+  retryMatching(filter: TaskSelection, options: RetryMatchingOptions): Promise<RetryCounts> {
+    const body = { filter, ...options };
+    const isOnce = options.dryRun !== true;
+    return this.send({ method: 'POST', path: '/v1/tasks/retry', body, isOnce });
   }
 
   async updateTasks(updates: readonly TaskUpdate[]): Promise<readonly TaskOutcome[]> {
@@ -179,6 +211,41 @@ export class RemoteOperators implements ServerPort {
   redrive(request: RedriveRequest): Promise<RedriveReply> {
     const path = '/v1/dead-letters/redrive';
     return this.send({ method: 'POST', path, body: request, isOnce: request.dryRun !== true });
+  }
+
+  changes({ signal }: FollowOptions): Followed<ChangeNotice> {
+    return new FollowedStream<ChangeNotice>({
+      ...this.follow,
+      path: '/v1/changes',
+      hasIds: false,
+      signal,
+      read: ({ name }) => (name === 'changed' ? [{ kind: 'changed' }] : []),
+    });
+  }
+
+  stats(window: StatsWindow): Promise<StatsView> {
+    return this.read('/v1/stats', { window });
+  }
+
+  followStats({ window, signal }: FollowStatsOptions): Followed<readonly StatsPoint[]> {
+    return new FollowedStream<readonly StatsPoint[]>({
+      ...this.follow,
+      path: `/v1/stats${queryText({ window, follow: true })}`,
+      hasIds: false,
+      signal,
+      read: ({ name, data }) => {
+        if (name !== 'stats' && name !== 'points') return [];
+        return [(JSON.parse(data) as StatsView).items];
+      },
+    });
+  }
+
+  runDefinition(id: string): Promise<RunDefinition> {
+    return this.read(`/v1/runs/${encodeURIComponent(id)}/definition`);
+  }
+
+  scheduleCalendar(window: CalendarWindow): Promise<ScheduleCalendar> {
+    return this.read('/v1/schedule-calendar', { window });
   }
 
   listRedrives(page: PageOptions): Promise<Page<RedriveView>> {

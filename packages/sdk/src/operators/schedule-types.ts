@@ -280,3 +280,13 @@ export interface BackfillAnswer {
   readonly last: string | null;
   readonly dryRun: boolean;
 }
+
+export interface ScheduleCalendar {
+  readonly from: string;
+  /** The length of an interval. */
+  readonly stepMs: number;
+  /** Times in each interval, from `from` on. */
+  readonly counts: readonly number[];
+  /** False when there are too many schedules or times to count all of them. */
+  readonly isComplete: boolean;
+}

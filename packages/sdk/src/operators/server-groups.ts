@@ -1,7 +1,14 @@
 import type { Followed } from '../calls/followed-stream.ts';
 import { traced } from '../calls/traced.ts';
+import type { RunDefinition } from '../workflow/run-types.ts';
 import { DeadLetterGroup, idOf, TaskGroup, type TaskReference } from './operator-groups.ts';
-import type { FollowLogOptions, ServerPort } from './operator-port.ts';
+import type {
+  CalendarWindow,
+  FollowLogOptions,
+  FollowStatsOptions,
+  ServerPort,
+  StatsWindow,
+} from './operator-port.ts';
 import type {
   ErrorGroups,
   HistoryEntry,
@@ -9,9 +16,16 @@ import type {
   KeyView,
   LogLine,
   NewKeyView,
+  StatsPoint,
+  StatsView,
   WorkerView,
 } from './operator-types.ts';
 import { eachItem, type Page, type PageOptions } from './pages.ts';
+import { RunGroup, type RunReference } from './run-groups.ts';
+import type { RunPort } from './run-port.ts';
+import { ScheduleGroup } from './schedule-group.ts';
+import type { SchedulePort } from './schedule-port.ts';
+import type { ScheduleCalendar } from './schedule-types.ts';
 
 /** Calls about tasks of a server. */
 export class ServerTaskGroup extends TaskGroup<ServerPort> {
@@ -31,6 +45,64 @@ export class ServerDeadLetterGroup extends DeadLetterGroup<ServerPort> {
   /** Counts dead letters by error, of one type or of all. */
   groups(type?: string): Promise<ErrorGroups> {
     return traced(this.port.groupDeadLetters(type));
+  }
+}
+
+/** Calls about runs of a server. */
+export class ServerRunGroup extends RunGroup {
+  private readonly server: ServerPort;
+
+  /** Made by the client. */
+  constructor(port: RunPort, server: ServerPort) {
+    super(port);
+    this.server = server;
+  }
+
+  /**
+   * The definition that a run follows. One that came with the run is there as long as the run is in
+   * memory, a registered one as long as it is registered.
+   */
+  definition(run: RunReference): Promise<RunDefinition> {
+    return traced(this.server.runDefinition(typeof run === 'string' ? run : run.id));
+  }
+}
+
+/** Calls about schedules of a server. */
+export class ServerScheduleGroup extends ScheduleGroup {
+  private readonly server: ServerPort;
+
+  /** Made by the client. */
+  constructor(port: SchedulePort, server: ServerPort) {
+    super(port);
+    this.server = server;
+  }
+
+  /** How often all active schedules fire in each interval of the next day or month. */
+  calendar(window: CalendarWindow = '24h'): Promise<ScheduleCalendar> {
+    return traced(this.server.scheduleCalendar(window));
+  }
+}
+
+/** Figures of the server over time. */
+export class StatsGroup {
+  private readonly port: ServerPort;
+
+  /** Made by the client. */
+  constructor(port: ServerPort) {
+    this.port = port;
+  }
+
+  /** The points of a window, oldest first. */
+  get(window: StatsWindow = '10m'): Promise<StatsView> {
+    return traced(this.port.stats(window));
+  }
+
+  /**
+   * All points first, then every second those that are new or have grown. After a lost connection
+   * all points come again.
+   */
+  follow(options: FollowStatsOptions = {}): Followed<readonly StatsPoint[]> {
+    return this.port.followStats(options);
   }
 }
 

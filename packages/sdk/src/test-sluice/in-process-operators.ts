@@ -4,6 +4,7 @@ import {
   NO_SLOT,
   queueKey,
   type Slot,
+  SUCCEEDED,
   TASK_STATES,
   taskTypeOf,
 } from '@sluice/core';
@@ -18,6 +19,7 @@ import type {
   ListedTask,
   LogOptions,
   OperatorPort,
+  RetryMatchingOptions,
   TaskEvent,
   TaskQuery,
   TaskSelection,
@@ -33,6 +35,7 @@ import type {
   RedriveReply,
   RedriveRequest,
   RedriveView,
+  RetryCounts,
   TaskOutcome,
   TasksFound,
 } from '../operators/operator-types.ts';
@@ -154,6 +157,37 @@ export class InProcessOperators implements OperatorPort {
       const requested = outcomes.length - ended;
       return { matched: ids.length, cancelled: ended, requested, dryRun };
     });
+  }
+
+  async retryTasks(ids: readonly string[]): Promise<readonly TaskOutcome[]> {
+    check('RetryTasksRequest', { ids });
+    const command = { type: 'retry_tasks', namespace, ids } as const;
+    return this.server.execute(command, ({ outcomes }, { tasks }) => {
+      return outcomes.map(({ rejection, slot }, place): TaskOutcome => {
+        const id = ids[place];
+        if (rejection === undefined) return { id, ok: true, state: TASK_STATES[tasks.state[slot]] };
+        const { code, message } = refusal(rejection, id);
+        return { id, error: { code, message } };
+      });
+    });
+  }
+
+  async retryMatching(
+    filter: TaskSelection,
+    { dryRun = false }: RetryMatchingOptions,
+  ): Promise<RetryCounts> {
+    const sent = sentFilter(filter);
+    check('RetryTasksRequest', { filter: sent, dryRun });
+    checkTimes(sent, '/filter', 'the body is not valid');
+    const { state } = this;
+    const ended = matchingSlots(state, sent).filter((slot) => {
+      return isTerminal(state.tasks.state[slot]) && state.tasks.state[slot] !== SUCCEEDED;
+    });
+    const ids = ended.map((slot) => taskIdOf(state, slot));
+    if (dryRun || ids.length === 0) return { matched: ids.length, retried: 0, dryRun };
+    const outcomes = await this.retryTasks(ids);
+    const retried = outcomes.filter((outcome) => 'ok' in outcome).length;
+    return { matched: ids.length, retried, dryRun };
   }
 
   async updateTasks(updates: readonly TaskUpdate[]): Promise<readonly TaskOutcome[]> {

@@ -46,6 +46,13 @@ export class HandlerRuns {
     return this.running.size;
   }
 
+  /** Slots of the handlers that run. */
+  get slots(): number {
+    let sum = 0;
+    for (const { resources } of this.running.values()) sum += resources.slots ?? 1;
+    return sum;
+  }
+
   /** Nothing is reported before this returns. */
   run(task: Attempt): void {
     const { reports, submits, now, ticks, onAttempt } = this.options;

@@ -60,6 +60,12 @@ export class ReportSender {
   /** The values in `offer`. */
   private offered: OfferChange = {};
   private isOfferInFlight = false;
+  /** What the worker uses, as a field of a request; undefined before it was measured. */
+  private use: string | undefined;
+  /** Whether the server has to hear of `use`. */
+  private owesUse = false;
+  /** A server of an earlier version does not take it. */
+  private isUseRefused = false;
   /** Set when the session is to be ended; called when that is done. */
   private onFarewell: (() => void) | undefined;
   private farewellTries = 0;
@@ -87,6 +93,8 @@ export class ReportSender {
     this.heartbeatMs = heartbeatMs;
     this.quietSince = this.options.ports.now();
     this.lane.address = address;
+    // A server that was started again has forgotten it.
+    this.owesUse = this.use !== undefined;
     this.watchSilence();
     this.lane.wake();
   }
@@ -109,6 +117,14 @@ export class ReportSender {
     this.lane.pump();
   }
 
+  /** Says what the worker uses now; only the newest counts, and losing it costs nothing. */
+  tellUse(use: object): void {
+    if (this.isUseRefused) return;
+    this.use = `"measured":${JSON.stringify(use)}`;
+    this.owesUse = true;
+    this.lane.pump();
+  }
+
   /** Ends the session once everything else is sent. */
   sayFarewell(done: () => void): void {
     this.onFarewell = done;
@@ -124,11 +140,15 @@ export class ReportSender {
     if (this.session === '') return undefined;
     const reports = this.outbox.take();
     const offer = this.isOfferInFlight ? undefined : this.offer;
-    if (reports.length === 0 && offer === undefined && !this.owesHeartbeat) return this.farewell();
+    const use = this.owesUse ? this.use : undefined;
+    const isNothing = reports.length === 0 && offer === undefined && use === undefined;
+    if (isNothing && !this.owesHeartbeat) return this.farewell();
     const { session } = this;
     const parts = [];
     if (reports.length > 0) parts.push(`"reports":[${reports.map(({ text }) => text).join(',')}]`);
     if (offer !== undefined) parts.push(offer);
+    if (use !== undefined) parts.push(use);
+    this.owesUse = false;
     this.owesHeartbeat = false;
     this.quietSince = this.options.ports.now();
     if (offer !== undefined) this.isOfferInFlight = true;
@@ -139,7 +159,7 @@ export class ReportSender {
       answerWithinMs: Math.max(ANSWER_WITHIN_MS_MIN, this.heartbeatMs),
       settled: (answer) => {
         if (offer !== undefined) this.isOfferInFlight = false;
-        const isServed = this.settle({ session, reports, offer }, answer);
+        const isServed = this.settle({ session, reports, offer, use }, answer);
         this.options.onSettled();
         return isServed;
       },
@@ -151,7 +171,8 @@ export class ReportSender {
     this.offered = {};
   }
 
-  private settle({ session, reports, offer }: Sent, answer: HttpAnswer | undefined): boolean {
+  private settle(sent: Sent, answer: HttpAnswer | undefined): boolean {
+    const { session, reports, offer } = sent;
     const outcomes = answer?.status === 200 ? outcomesOf(answer, reports.length) : undefined;
     if (outcomes !== undefined) {
       if (this.offer === offer) this.forgetOffer();
@@ -163,10 +184,11 @@ export class ReportSender {
     }
     const refusal = answer === undefined ? undefined : refusalOf(answer);
     if (refusal !== undefined && isAboutReports(refusal)) {
-      this.sortOut({ session, reports, offer }, refusal);
+      this.sortOut(sent, refusal);
       return true;
     }
     this.outbox.unanswered(reports);
+    if (sent.use !== undefined) this.owesUse = true;
     this.owesHeartbeat = this.options.holdsLeases();
     if (refusal?.code !== 'session_not_found') return false;
     if (session === this.session) {
@@ -180,21 +202,30 @@ export class ReportSender {
    * Something in the request is invalid, so nothing of it was applied. The valid rest is sent
    * again.
    */
-  private sortOut({ reports, offer }: Sent, refusal: Refusal): void {
+  private sortOut({ reports, offer, use }: Sent, refusal: Refusal): void {
     const paths = refusal.details.map(({ path }) => path);
     const isOfferBad =
       offer !== undefined && paths.some((path) => /^\/(?:capacity|types)/.test(path));
     if (isOfferBad && this.offer === offer) this.forgetOffer();
+    const isUseBad = use !== undefined && paths.some((path) => path.startsWith('/measured'));
+    if (isUseBad) this.refuseUse();
+    const isOther = isOfferBad || isUseBad;
     const bad = new Set(paths.map((path) => Number(/^\/reports\/(\d+)/.exec(path)?.[1] ?? -1)));
-    if (reports.length === 1 && !isOfferBad) bad.add(0);
+    if (reports.length === 1 && !isOther) bad.add(0);
     const badReports = reports.filter((_, index) => bad.has(index));
-    if (badReports.length === 0 && !isOfferBad) {
+    if (badReports.length === 0 && !isOther) {
       for (const report of this.outbox.isolate(reports)) this.options.onOutcome(report, 'invalid');
       return;
     }
     for (const report of badReports) this.takeBack(report, refusal);
     this.outbox.unanswered(reports.filter((_, index) => !bad.has(index)));
     if (isOfferBad) this.options.onOfferRefused(refusal);
+  }
+
+  private refuseUse(): void {
+    this.isUseRefused = true;
+    this.owesUse = false;
+    this.use = undefined;
   }
 
   /**
@@ -264,6 +295,7 @@ interface Sent {
   readonly session: string;
   readonly reports: readonly SentReport[];
   readonly offer: string | undefined;
+  readonly use: string | undefined;
 }
 
 /** One outcome per report, or undefined when the answer does not fit the request. */

@@ -212,6 +212,30 @@ describe('room', () => {
     expect(worker.requests).toHaveLength(3);
   });
 
+  test('what the worker uses is sent, and again to a server that was started again', () => {
+    const worker = WorkerUnderTest.welcomed({}, 'l_1');
+
+    worker.session.tellUse({ cpu: 1.5, slots: 1 });
+
+    expect(worker.request.body).toEqual({ measured: { cpu: 1.5, slots: 1 } });
+    worker.request.answer({ outcomes: [] });
+    worker.reconnect();
+    worker.welcome();
+    expect(worker.request.body).toEqual({ measured: { cpu: 1.5, slots: 1 } });
+  });
+
+  test('a server that does not know what a worker uses hears no more of it', () => {
+    const worker = WorkerUnderTest.welcomed({}, 'l_1');
+    worker.session.tellUse({ slots: 1 });
+
+    worker.request.refuse(400, 'invalid_request', { path: '/measured' });
+    worker.session.tellUse({ slots: 2 });
+    worker.succeed('l_1');
+
+    expect(worker.request.body).toMatchObject({ reports: [{ lease: 'l_1' }] });
+    expect(worker.request.body.measured).toBeUndefined();
+  });
+
   test('a capacity that the server cannot take is told, and reports do not suffer', () => {
     const worker = WorkerUnderTest.welcomed({}, 'l_1');
     worker.session.changeCapacity({ cpu: 0.00001 });

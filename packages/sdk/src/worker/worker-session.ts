@@ -10,6 +10,7 @@ import { HeldLeases, type LeaseTimes } from './held-leases.ts';
 import { ReportSender } from './report-sender.ts';
 import { StreamConnection, type StreamTimes } from './stream-connection.ts';
 import { readEvent } from './stream-events.ts';
+import type { ToldUse } from './use-watch.ts';
 import type { WorkerPorts } from './worker-ports.ts';
 import { WorkerRoom } from './worker-room.ts';
 
@@ -194,6 +195,11 @@ export class WorkerSession {
     if (this.stage !== 'working') return;
     this.types = withReasons(this.options.types, reasons);
     this.sender.offerChange({ types: this.types });
+  }
+
+  /** Says what the worker uses now of its resources. */
+  tellUse(use: ToldUse): void {
+    if (this.stage === 'working' && this.wasEverWelcomed) this.sender.tellUse(use);
   }
 
   /**

@@ -3,7 +3,7 @@ import { LIMITS } from '@sluice/protocol/limits';
 import { type FieldsOf, refuseUnknownFields } from '../base/known-fields.ts';
 import type { Cancel } from '../base/ports.ts';
 import { SYSTEM_PORTS } from '../base/system-ports.ts';
-import type { Platform, Transport } from '../calls/platform.ts';
+import type { Platform, Transport, WorkerUse } from '../calls/platform.ts';
 import type { BlobPort } from '../calls/remote-blobs.ts';
 import { closedError, errorOf } from '../calls/sluice-error.ts';
 import type { AttemptEvent } from '../task/attempt-event.ts';
@@ -12,6 +12,7 @@ import type { Resources, TaskDefaults } from '../task/task-options.ts';
 import type { TaskSubmits } from '../task/task-submits.ts';
 import { differingFields } from './definition-drift.ts';
 import { HandlerRuns } from './handler-runs.ts';
+import { UseWatch } from './use-watch.ts';
 import { guarded, writeFailure, writeTrouble } from './worker-lines.ts';
 import type { SessionNotice } from './worker-ports.ts';
 import { WorkerSession } from './worker-session.ts';
@@ -80,6 +81,11 @@ export interface WorkOptions {
   /** Types that the worker takes no task of for now, and why: `explain` shows it. */
   readonly unavailable?: Readonly<Record<string, string>>;
   /**
+   * Measures what the worker uses, for `GET /v1/workers`. Default: CPU and memory of this process.
+   * An agent measures the programs that it runs.
+   */
+  readonly measure?: () => WorkerUse | Promise<WorkerUse>;
+  /**
    * For a worker whose tasks outlive its process, such as an agent: the session of the process
    * before, and what is left of its tasks. Their handlers are called again at once.
    */
@@ -122,6 +128,7 @@ const WORK_FIELDS: FieldsOf<WorkOptions> = {
   onAttempt: true,
   logFailures: true,
   unavailable: true,
+  measure: true,
   adopted: true,
   onSession: true,
   onReported: true,
@@ -151,6 +158,9 @@ export class Worker {
   private readonly tasks: readonly AnyTask[];
   private readonly setup: WorkerSetup;
   private readonly session: WorkerSession;
+  private readonly runs: HandlerRuns;
+  /** Undefined before the first welcome. */
+  private useWatch: UseWatch | undefined;
   private readonly notice: (notice: WorkerNotice) => void;
   private readonly forgetSignals: Cancel;
   private resolveStopped: () => void = () => undefined;
@@ -169,6 +179,7 @@ export class Worker {
     this.stopped = new Promise((resolve) => {
       this.resolveStopped = resolve;
     });
+    this.runs = this.makeRuns(tasks);
     this.session = this.makeSession(tasks);
     this.forgetSignals =
       setup.handleSignals === false
@@ -208,10 +219,8 @@ export class Worker {
     this.session.changeUnavailable(new Map(Object.entries(reasons)));
   }
 
-  private makeSession(tasks: readonly AnyTask[]): WorkerSession {
-    const { platform, transport, addresses, version, labels, leaseMs } = this.setup;
-    const { slots, resources, concurrency = {}, unavailable = {}, adopted } = this.setup;
-    const runs = new HandlerRuns(tasks, {
+  private makeRuns(tasks: readonly AnyTask[]): HandlerRuns {
+    return new HandlerRuns(tasks, {
       reports: {
         finish: (lease, ending) => this.session.finish(lease, ending),
         progress: (lease, progress) => this.session.progress(lease, progress),
@@ -225,6 +234,11 @@ export class Worker {
       onAttempt: this.attemptHook(),
       onListenerError: (taskId, cause) => this.notice({ type: 'listener_failed', taskId, cause }),
     });
+  }
+
+  private makeSession(tasks: readonly AnyTask[]): WorkerSession {
+    const { platform, transport, addresses, version, labels, leaseMs } = this.setup;
+    const { slots, resources, concurrency = {}, unavailable = {}, adopted } = this.setup;
     return new WorkerSession(
       {
         name: this.name,
@@ -249,12 +263,22 @@ export class Worker {
         atEndOfTurn: platform.atEndOfTurn,
         send: (request, answered) => transport.send(request, answered),
         openStream: (request, listener) => transport.openStream(request, listener),
-        run: (task) => runs.run(task),
-        abort: (lease, reason) => runs.abort(lease, reason),
-        signal: (lease, name, data) => runs.signal(lease, name, data),
+        run: (task) => this.runs.run(task),
+        abort: (lease, reason) => this.runs.abort(lease, reason),
+        signal: (lease, name, data) => this.runs.signal(lease, name, data),
         notify: (notice) => this.heard(notice),
       },
     );
+  }
+
+  private watchUse(): UseWatch {
+    const { measure, platform } = this.setup;
+    return new UseWatch({
+      startTimer: SYSTEM_PORTS.startTimer,
+      measure: measure ?? platform.startMeter?.(),
+      slots: () => this.runs.slots,
+      tell: (use) => this.session.tellUse(use),
+    });
   }
 
   private attemptHook(): (event: AttemptEvent) => void {
@@ -274,6 +298,7 @@ export class Worker {
         this.notice({ type: 'connected', address: addresses[address], resumed });
         this.setup.onSession?.(notice.sessionId);
         this.starting?.resolve();
+        this.useWatch ??= this.watchUse();
         // Without an answer there is nothing to report.
         this.compareDefinitions().catch(() => undefined);
         return;
@@ -313,6 +338,7 @@ export class Worker {
 
   private over(refusal: Error = closedError()): void {
     this.session.abandon();
+    this.useWatch?.stop();
     this.cancelGiveUp();
     this.forgetSignals();
     this.starting?.reject(refusal);

@@ -211,6 +211,41 @@ export interface RunView {
   readonly stepsCursor: string | null;
 }
 
+export interface RunDefinition {
+  /** Name of a workflow: letters, digits and . _ : - , at most 128. */
+  readonly workflow: string;
+  /** Null for a definition that came with the run. */
+  readonly version: number | null;
+  /** A definition in the form of Conductor, up to 1 MiB of JSON. */
+  readonly definition: {
+    /**
+     * The steps, in order: taskReferenceName, type (SIMPLE by default; the page "Steps of
+     * workflows" lists all), name, inputParameters and the fields of the type.
+     */
+    readonly tasks: readonly Readonly<Record<string, unknown>>[];
+    /** Defaults of input fields. */
+    readonly inputTemplate?: Readonly<Record<string, unknown>>;
+    /** The output of a run; by default the output of its last step. */
+    readonly outputParameters?: Readonly<Record<string, unknown>>;
+    /** A JSON Schema. A run whose input does not fit is refused. */
+    readonly inputSchema?: Readonly<Record<string, unknown>>;
+    /** A JSON Schema. A run whose output does not fit fails. */
+    readonly outputSchema?: Readonly<Record<string, unknown>>;
+    /** With false the schemas have no effect. */
+    readonly enforceSchema?: boolean;
+    /** Variables at the start. */
+    readonly variables?: Readonly<Record<string, unknown>>;
+    /** A run that takes longer ends as timed_out. */
+    readonly timeoutSeconds?: number;
+    /** A workflow that is started when a run fails or times out. */
+    readonly failureWorkflow?: string;
+    /** Default: the newest one. */
+    readonly failureWorkflowVersion?: number;
+    /** Called when a run ends: url, on (a list of ends) and secret. */
+    readonly callback?: Readonly<Record<string, unknown>>;
+  };
+}
+
 export interface WorkflowView {
   /** Name of a workflow: letters, digits and . _ : - , at most 128. */
   readonly name: string;

@@ -2,6 +2,7 @@ import { DEFAULT_NAMESPACE } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { ACCESS, type Access, mayCall, SluiceError } from '@sluice/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { clientOf } from '../http/client.ts';
 import type { Authenticator } from './authenticator.ts';
 import type { Caller } from './caller.ts';
 import { cookieAuthorization } from './key-cookie.ts';
@@ -28,7 +29,7 @@ export function guardAccess(
     if (request.routeOptions.config.access === 'open') return done();
     try {
       const authorization = request.headers.authorization ?? cookieAuthorization(request.raw);
-      const caller = authenticator.authenticate(authorization, request.ip);
+      const caller = authenticator.authenticate(authorization, clientOf(request.raw).address);
       checkRole(request, caller);
       request.caller = caller;
     } catch (refusal) {

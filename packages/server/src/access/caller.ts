@@ -1,6 +1,7 @@
 import { type Author, DEFAULT_NAMESPACE } from '@sluice/core';
 import type { Role } from '@sluice/protocol';
 import type { FastifyRequest } from 'fastify';
+import { clientOf } from '../http/client.ts';
 
 /** The caller of a request. Everything that the caller may see and do is in one namespace. */
 export interface Caller {
@@ -25,10 +26,14 @@ export const LOCAL_CALLER: Caller = {
 };
 
 /** The author of a change, for the audit record. `subject` and `detail` contain no secrets. */
-export function authorOf({ caller, ip, id }: FastifyRequest, subject: string, detail = ''): Author {
+export function authorOf(
+  { caller, raw, id }: FastifyRequest,
+  subject: string,
+  detail = '',
+): Author {
   return {
     actor: caller.actor,
-    address: plainAddress(ip),
+    address: plainAddress(clientOf(raw).address),
     request: id,
     subject: subject.slice(0, AUDIT_TEXT_MAX),
     detail: detail.slice(0, AUDIT_TEXT_MAX),

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { TLSSocket } from 'node:tls';
+import { clientOf } from '../http/client.ts';
 
 /**
  * The key of a browser, in a cookie that scripts cannot read.
@@ -53,7 +53,7 @@ function isFromOwnPage(request: Request): boolean {
 }
 
 /** A proxy may end TLS: then the origin that the browser sends shows it. */
-function isSecure({ headers, socket }: Request): boolean {
-  const isEncrypted = (socket as Partial<TLSSocket> | undefined)?.encrypted === true;
-  return isEncrypted || headers.origin?.startsWith('https://') === true;
+function isSecure(request: Request): boolean {
+  const { isEncrypted } = clientOf(request);
+  return isEncrypted || request.headers.origin?.startsWith('https://') === true;
 }

@@ -3,6 +3,7 @@ import { type CallerView, LoginRequest, ROUTES } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
 import { timeText } from '../base/time-text.ts';
 import { Checker } from '../base/validation.ts';
+import { clientOf } from '../http/client.ts';
 import { routeOptions } from '../http/route-options.ts';
 import { readBody } from '../http/whole-body.ts';
 import type { Authenticator } from './authenticator.ts';
@@ -22,7 +23,8 @@ export function loginRoutes(
     ...routeOptions(ROUTES.logIn),
     handler: async (request, reply) => {
       const { key } = await readBody(request.raw, check);
-      const caller = authenticator.authenticate(`Bearer ${key}`, request.ip);
+      const { address } = clientOf(request.raw);
+      const caller = authenticator.authenticate(`Bearer ${key}`, address);
       // A server without keys accepts every text; there is nothing to keep.
       if (caller.actor !== 'local') reply.header('set-cookie', keyCookie(request.raw, key));
       return reply.header('cache-control', 'no-store').send(callerView(caller, state));

@@ -14,6 +14,10 @@ export interface ServerOptions {
   readonly port: number;
   /** Everything durable is stored in this folder. */
   readonly dataFolder: string;
+  /** Address of a PostgreSQL that holds all data. The folder is then for scratch files. */
+  readonly store?: string;
+  /** URL by which other servers of the store reach this one. */
+  readonly advertise?: string;
   readonly version: string;
   /** Commit of the sources, if it is known. It is only shown. */
   readonly commit?: string;
@@ -72,6 +76,8 @@ export function serverOptions(config: Configuration): Configured {
     host: config.host,
     port: config.port,
     dataFolder: resolve(config.dataFolder),
+    ...(config.store === '' ? {} : { store: config.store }),
+    ...(config.advertise === '' ? {} : { advertise: config.advertise }),
     allowedHosts: config.allowedHosts,
     ...(config.tls.certFile === '' ? {} : { tls: config.tls }),
     drainMs: config.drainMs,

@@ -1,10 +1,15 @@
 import { join } from 'node:path';
+import type { Worker } from 'node:worker_threads';
 import { CronCalendar } from '@sluice/calendar';
 import type { PartitionLimits } from '@sluice/core';
-import { Engine, type FeedOptions, foldInOwnProcess } from '@sluice/engine';
-import { type BoundedLog, FileLog, FileSnapshots, type LogExtent } from '@sluice/log';
-import { removeStaged } from '../backup/backup-files.ts';
-import { refuseUnfinishedRestore } from '../backup/unfinished-restore.ts';
+import {
+  Engine,
+  type FeedOptions,
+  type FollowedPartition,
+  foldInOwnProcess,
+  type Term,
+} from '@sluice/engine';
+import type { BoundedLog, LogExtent } from '@sluice/log';
 import { UTF8 } from '../base/utf8.ts';
 import { BlobStore } from '../blobs/blob-store.ts';
 import { makeCourier, type RunningCourier } from '../callbacks/make-courier.ts';
@@ -16,40 +21,40 @@ import type { ServerOutputs } from '../gateway/server-outputs.ts';
 import { type HttpWorker, makeHttpWorker } from '../http-steps/http-worker.ts';
 import type { Admission } from '../limits/admission.ts';
 import { partitionLimits } from '../limits/partition-limits.ts';
-import { TaskLogs } from '../logs/task-logs.ts';
+import type { TaskLines } from '../logs/task-logs.ts';
 import type { Observation } from '../observation/observation.ts';
 import { Projection } from '../projection/projection.ts';
+import type { ThreadData } from '../projection/projection-messages.ts';
 import { DEFAULTS, type ServerOptions } from './server-options.ts';
+import type { ServerStore, StoreSnapshots } from './server-store.ts';
 
 const GRACE_MS_MIN = 15_000;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-function openTaskLogs({ dataFolder, retention = DEFAULTS.retention }: ServerOptions) {
-  const ageMs = retention.days * DAY_MS;
-  return TaskLogs.open({ folder: join(dataFolder, 'task-logs'), ageMs });
+export function openTaskLogs(
+  { retention = DEFAULTS.retention }: ServerOptions,
+  store: ServerStore,
+): Promise<TaskLines> {
+  return store.openTaskLogs(retention.days * DAY_MS);
 }
 
-/** The files beside the log. They are opened after recovery: until then the folder is unchanged. */
-export async function openFiles(
-  options: ServerOptions,
-  observation: Observation,
-  clock: () => number,
-): Promise<{ readonly logs: TaskLogs; readonly blobs: BlobStore }> {
-  await removeStaged(options.dataFolder);
-  const logs = await openTaskLogs(options);
-  return { logs, blobs: await openBlobs(options, observation, clock) };
+interface BlobParts {
+  readonly store: ServerStore;
+  readonly observation: Observation;
+  readonly clock: () => number;
 }
 
-function openBlobs(
+export function openBlobs(
   options: ServerOptions,
-  { blobDamaged }: Observation,
-  clock: () => number,
+  { store, observation, clock }: BlobParts,
 ): Promise<BlobStore> {
+  const shelf = store.blobShelf;
   return BlobStore.open({
-    folder: join(options.dataFolder, 'blobs'),
+    folder: join(store.folder, 'blobs'),
+    ...(shelf && { shelf }),
     clock,
-    onDamaged: blobDamaged,
+    onDamaged: observation.blobDamaged,
     namespaceBytesMax: quotasIn(options).blobBytesMax,
   });
 }
@@ -58,19 +63,33 @@ export function quotasIn({ quotas }: ServerOptions): Configuration['quotas'] {
   return { ...DEFAULTS.quotas, ...quotas };
 }
 
-function startProjection(options: ServerOptions, observation: Observation): Promise<Projection> {
+function startProjection(
+  options: ServerOptions,
+  { store, observation, parked }: EngineParts,
+): Promise<Projection> {
+  const data = projectionData(options, store.rows);
+  return Projection.start({ ...data, notify: observation.projected }, parked);
+}
+
+/** What the projection's thread is started with. */
+export function projectionData(options: ServerOptions, rows: ServerStore['rows']): ThreadData {
   const { days, bytesMax } = options.retention ?? DEFAULTS.retention;
-  return Projection.start({
-    folder: join(options.dataFolder, 'projection'),
+  return {
+    ...rows,
     retention: { ageMs: days * DAY_MS, bytesMax },
     openMsMax: options.openRecordMsMax,
-    notify: observation.projected,
-  });
+  };
 }
 
 export interface EngineParts {
   readonly log: BoundedLog;
-  readonly extent: LogExtent;
+  readonly extent: LogExtent | undefined;
+  readonly store: ServerStore;
+  readonly snapshots: StoreSnapshots;
+  readonly term?: Term;
+  readonly followed?: FollowedPartition;
+  /** A thread for the projection that was started before. */
+  readonly parked?: Worker;
   readonly outputs: ServerOutputs;
   readonly clock: SteadyClock;
   readonly observation: Observation;
@@ -93,7 +112,7 @@ export async function startEngine(
   let projection: Projection | undefined;
   try {
     const engine = await makeEngine(options, parts, async () => {
-      projection = await startProjection(options, parts.observation);
+      projection = await startProjection(options, parts);
       return projection.feedOptions;
     });
     return { engine, projection: projection as unknown as Projection };
@@ -109,20 +128,19 @@ async function makeEngine(
   parts: EngineParts,
   feed: () => Promise<FeedOptions>,
 ): Promise<Engine> {
-  const { log, extent, outputs, clock, observation, beforeTimers } = parts;
-  const logFolder = logFolderOf(options);
-  const snapshotFolder = join(options.dataFolder, 'snapshots');
-  const limits = limitsOf(options);
-  const number = options.partition ?? EMBEDDED_PARTITION;
-  const partition = { partition: number, limits, matching: options.matching ?? {} };
+  const { log, extent, outputs, clock, observation, beforeTimers, snapshots } = parts;
+  const { term, followed } = parts;
+  const partition = partitionOptions(options);
   return Engine.start({
     log: observation.measured(log),
-    extent,
-    partition: { ...partition, utf8: UTF8, calendar: new CronCalendar() },
+    ...(extent && { extent }),
+    ...(term && { term }),
+    ...(followed && { followed }),
+    partition: { ...partition, ...partitionPorts() },
     makePartition: observation.makePartition,
     snapshots: {
-      store: await FileSnapshots.open(snapshotFolder),
-      startFold: foldInOwnProcess({ ...partition, logFolder, snapshotFolder }),
+      store: snapshots.store,
+      startFold: foldInOwnProcess({ ...partition, source: snapshots.source }),
       everyBytes: options.snapshotEveryBytes ?? DEFAULTS.snapshotEveryBytes,
     },
     outputs,
@@ -143,23 +161,23 @@ async function makeEngine(
   });
 }
 
+/** What a partition is made with, apart from its ports. */
+export function partitionOptions(options: ServerOptions) {
+  const number = options.partition ?? EMBEDDED_PARTITION;
+  return { partition: number, limits: limitsOf(options), matching: options.matching ?? {} };
+}
+
+/** What a partition cannot do by itself. */
+export function partitionPorts() {
+  return { utf8: UTF8, calendar: new CronCalendar() };
+}
+
 /** The configured limits and quotas, with defaults for the rest. */
 function limitsOf(options: ServerOptions): PartitionLimits {
   return partitionLimits({
     limits: { ...DEFAULTS.limits, ...options.limits },
     quotas: quotasIn(options),
   });
-}
-
-function logFolderOf({ dataFolder }: ServerOptions): string {
-  return join(dataFolder, 'log');
-}
-
-export async function openLog(options: ServerOptions): Promise<FileLog> {
-  refuseUnfinishedRestore(options.dataFolder);
-  const { segmentBytes } = options;
-  const size = segmentBytes === undefined ? {} : { segmentBytes };
-  return FileLog.open({ folder: logFolderOf(options), ...size });
 }
 
 function startTimer(delayMs: number, ring: () => void): () => void {

@@ -21,7 +21,7 @@ import type { HeldFiles } from '@sluice/log';
 import { SluiceError } from '@sluice/protocol';
 import { placeOf } from '../blobs/blob-files.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
-import type { TaskLogs } from '../logs/task-logs.ts';
+import type { TaskLines } from '../logs/task-logs.ts';
 import { filesToCopy } from '../projection/rows/day-names.ts';
 import { MARK_FILE } from '../projection/rows/mark-file.ts';
 
@@ -40,7 +40,7 @@ export const NOT_YET = Symbol('not yet');
 export interface BackupSource {
   readonly dataFolder: string;
   readonly log: { hold(): HeldFiles };
-  readonly logs: Pick<TaskLogs, 'copies'>;
+  readonly logs: Pick<TaskLines, 'copies'>;
   readonly blobs: Pick<BlobStore, 'list'>;
   /** The current statistics for charts. */
   readonly statsText: () => string;

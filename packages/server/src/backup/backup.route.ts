@@ -1,6 +1,6 @@
 import type { RecordBackup } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
-import { BYTES, ROUTES } from '@sluice/protocol';
+import { BYTES, ROUTES, SluiceError } from '@sluice/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { authorOf } from '../access/caller.ts';
 import type { KeyStreams } from '../access/key-streams.ts';
@@ -50,6 +50,19 @@ export function backupRoute(app: FastifyInstance, parts: Parts): void {
         underWay = undefined;
       }
       return reply;
+    },
+  });
+}
+
+/** A database has its own backups, and copies of it from here would be slower and less complete. */
+export function noBackupRoute(app: FastifyInstance): void {
+  app.route({
+    ...routeOptions(ROUTES.takeBackup),
+    handler: async () => {
+      throw new SluiceError(
+        'backup_not_here',
+        'the data of this server is in PostgreSQL; back up the database with its own tools',
+      );
     },
   });
 }

@@ -1,6 +1,6 @@
 import { createHash, randomInt } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { copyFile, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import { copyFile, mkdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DEFAULT_NAMESPACE, type ResetAfterRestore } from '@sluice/core';
 import { executeOnce } from '@sluice/engine';
@@ -10,7 +10,8 @@ import { timeText } from '../base/time-text.ts';
 import { UTF8 } from '../base/utf8.ts';
 import { type LimitSettings, partitionLimits } from '../limits/partition-limits.ts';
 import { BackupError, type Manifest, readManifest } from './read-manifest.ts';
-import { UNFINISHED_RESTORE } from './unfinished-restore.ts';
+import { skippedNumbers } from './skipped-numbers.ts';
+import { claimFolder, completeFolder, emptyFolder, syncPath } from './unfinished-restore.ts';
 import { isNewer } from './version-order.ts';
 
 export interface RestoreOrder {
@@ -41,20 +42,11 @@ export interface Restored {
 }
 
 /**
- * Lease numbers skip this far ahead. So they differ from those of a server that ran on after the
- * backup, and of any other restore of the same backup.
- */
-const SKIPPED_MIN = 2 ** 38;
-
-/** The same for deliveries. Their ids have room for 2^36 numbers: more than a hundred restores. */
-const DELIVERIES_SKIPPED_MIN = 2 ** 28;
-
-/**
  * Makes a data folder from a backup: checks all of it, copies it, and ends every lease, because
  * workers may hold leases from after the backup.
  *
- * Rejects with a `BackupError` before anything is written when the backup is incomplete or the
- * folder is not empty.
+ * Rejects before anything is written: with a `BackupError` when the backup is incomplete, and with
+ * a `FolderNotEmptyError` when the folder is not empty.
  */
 export async function restoreBackup(order: RestoreOrder): Promise<Restored> {
   const { folder, dataFolder } = order;
@@ -71,9 +63,9 @@ export async function restoreBackup(order: RestoreOrder): Promise<Restored> {
     await check(folder, file);
     order.onProgress('checked', file.bytes);
   }
-  await claim(dataFolder);
+  await claimFolder(dataFolder, 'restore');
   const again = await fill(order, files, manifest).catch(async (cause: Error) => {
-    await empty(dataFolder);
+    await emptyFolder(dataFolder);
     throw cause;
   });
   const { startedAt } = manifest.begin;
@@ -95,24 +87,6 @@ function damaged(path: string, why: string): BackupError {
   return new BackupError(`the backup is damaged: '${path}': ${why}; take another one`);
 }
 
-/** From here on the folder belongs to this restore, and no server starts on it. */
-async function claim(dataFolder: string): Promise<void> {
-  await mkdir(dataFolder, { recursive: true, mode: 0o700 });
-  const [first] = await readdir(dataFolder);
-  if (first === UNFINISHED_RESTORE) {
-    throw new BackupError(
-      `'${dataFolder}' has a part of a restore that is running or has failed; ` +
-        'if none is running, empty the folder and restore again',
-    );
-  }
-  if (first !== undefined) {
-    throw new BackupError(`'${dataFolder}' is not empty: choose another folder, or move it away`);
-  }
-  const mark = await open(join(dataFolder, UNFINISHED_RESTORE), 'wx', 0o600);
-  await mark.close();
-  await sync(dataFolder);
-}
-
 async function fill(
   order: RestoreOrder,
   files: readonly BackupFile[],
@@ -120,17 +94,8 @@ async function fill(
 ): Promise<Again> {
   await copyAll(order, files);
   const again = await resetAfterRestore(order, manifest);
-  await rm(join(order.dataFolder, UNFINISHED_RESTORE));
-  await sync(order.dataFolder);
+  await completeFolder(order.dataFolder);
   return again;
-}
-
-/** The folder was empty before. The mark is removed last. */
-async function empty(dataFolder: string): Promise<void> {
-  const names = (await readdir(dataFolder)).filter((name) => name !== UNFINISHED_RESTORE);
-  for (const name of [...names, UNFINISHED_RESTORE]) {
-    await rm(join(dataFolder, name), { recursive: true, force: true });
-  }
 }
 
 async function copyAll(order: RestoreOrder, files: readonly BackupFile[]): Promise<void> {
@@ -141,10 +106,10 @@ async function copyAll(order: RestoreOrder, files: readonly BackupFile[]): Promi
     for (let up = dirname(target); !folders.has(up); up = dirname(up)) folders.add(up);
     await mkdir(dirname(target), { recursive: true, mode: 0o700 });
     await copyFile(join(folder, path), target);
-    await sync(target);
+    await syncPath(target);
     onProgress('copied', bytes);
   }
-  for (const each of folders) await sync(each);
+  for (const each of folders) await syncPath(each);
 }
 
 type Again = Pick<Restored, 'upTo' | 'tasks' | 'returned'>;
@@ -166,8 +131,7 @@ async function resetAfterRestore(
     const command = {
       type: 'reset_after_restore',
       namespace: DEFAULT_NAMESPACE,
-      leasesSkipped: SKIPPED_MIN + randomInt(SKIPPED_MIN),
-      deliveriesSkipped: DELIVERIES_SKIPPED_MIN + randomInt(DELIVERIES_SKIPPED_MIN),
+      ...skippedNumbers(),
       by: author(begin.startedAt),
     } as const;
     return await executeOnce<ResetAfterRestore, Again>(
@@ -185,13 +149,4 @@ async function resetAfterRestore(
 function author(startedAt: string) {
   const detail = `as of ${startedAt}`;
   return { actor: 'data-folder', address: '', request: '', subject: 'server', detail };
-}
-
-async function sync(path: string): Promise<void> {
-  const file = await open(path);
-  try {
-    await file.sync();
-  } finally {
-    await file.close();
-  }
 }

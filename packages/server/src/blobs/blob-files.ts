@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, rename, rm, stat, unlink, utimes } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat, statfs, unlink, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { chunksOf, type ShelvedBlob } from './blob-reading.ts';
 
 /** A blob of one namespace. */
 export interface BlobKey {
@@ -75,6 +76,20 @@ export class BlobFiles {
       throw cause;
     }
     await syncFolder(folder);
+  }
+
+  /** Returns undefined when the blob does not exist. */
+  async read(key: BlobKey): Promise<ShelvedBlob | undefined> {
+    const file = await unlessMissing(open(this.pathOf(key), 'r'));
+    if (file === undefined) return undefined;
+    const { size } = await file.stat();
+    return { bytes: size, chunks: chunksOf(file), close: () => file.close() };
+  }
+
+  /** Bytes that are free. */
+  async roomBytes(): Promise<number> {
+    const { bsize, bavail } = await statfs(this.folder);
+    return bsize * bavail;
   }
 
   /** Returns undefined when the blob does not exist. */

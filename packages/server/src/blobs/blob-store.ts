@@ -1,9 +1,10 @@
-import { open, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { LIMITS } from '@sluice/protocol';
 import { overloaded } from '../limits/admission.ts';
 import { quotaExceeded } from '../limits/quotas.ts';
-import { BlobFiles, type BlobKey, type StoredBlob } from './blob-files.ts';
+import { BlobCopies } from './blob-copies.ts';
+import { BlobFiles, type BlobKey, blobName, placeOf, type StoredBlob } from './blob-files.ts';
 import { readBlob } from './blob-reading.ts';
 import { type BlobBody, blobDiskFull, blobTooLarge, writeBlob } from './blob-writing.ts';
 
@@ -16,8 +17,27 @@ const RESERVE_BYTES = 128 * 1024 * 1024;
 /** Each upload has an open file and one chunk in memory. */
 const UPLOADS_MAX = 64;
 
+/** Where blobs are stored. A file is written first; `finish` makes it a blob. */
+export type BlobShelf = Pick<
+  BlobFiles,
+  | 'open'
+  | 'newUnfinished'
+  | 'finish'
+  | 'read'
+  | 'stat'
+  | 'touch'
+  | 'setAside'
+  | 'list'
+  | 'roomBytes'
+> & {
+  /** Not if it was used at `unusedSince` or later. */
+  remove(key: BlobKey, unusedSince: number): Promise<void>;
+};
+
 export interface BlobStoreOptions {
   readonly folder: string;
+  /** Files of the folder unless blobs are elsewhere; then the folder is for copies. */
+  readonly shelf?: BlobShelf;
   readonly clock: () => number;
   /** Called with the new path of a file whose content does not match its name. */
   readonly onDamaged: (path: string) => void;
@@ -58,25 +78,29 @@ export class BlobStore implements BlobHolder {
   readonly totals: BlobTotals = { count: 0, bytes: 0 };
   /** Bytes of each namespace: as of the last sweep, plus the uploads since then. */
   private bytesByNamespace = new Map<string, number>();
-  private readonly files: BlobFiles;
+  private readonly files: BlobShelf;
   private readonly options: BlobStoreOptions;
-  /** Number of holds, by path. */
+  /** Undefined when blobs are files. */
+  private readonly copies: BlobCopies | undefined;
+  /** Number of holds, by name. */
   private readonly held = new Map<string, number>();
-  /** Paths of blobs that are to be removed, unless they are held before their age is read. */
+  /** Names of blobs that are to be removed, unless they are held before their age is read. */
   private readonly doomed = new Set<string>();
-  /** Removals under way, by path. */
+  /** Removals under way, by name. */
   private readonly removals = new Map<string, Promise<void>>();
   private uploads = 0;
   /** Bytes that the uploads under way may still write. */
   private arrivingBytes = 0;
 
-  private constructor(files: BlobFiles, options: BlobStoreOptions) {
+  private constructor(files: BlobShelf, options: BlobStoreOptions) {
     this.files = files;
     this.options = options;
+    const { shelf, folder } = options;
+    this.copies = shelf && new BlobCopies(shelf, join(folder, 'copies'));
   }
 
   static async open(options: BlobStoreOptions): Promise<BlobStore> {
-    const files = new BlobFiles(options.folder);
+    const files = options.shelf ?? new BlobFiles(options.folder);
     await files.open();
     return new BlobStore(files, options);
   }
@@ -100,41 +124,35 @@ export class BlobStore implements BlobHolder {
   async get(
     key: BlobKey,
   ): Promise<{ readonly bytes: number; readonly body: Readable } | undefined> {
-    let file: Awaited<ReturnType<typeof open>>;
-    try {
-      file = await open(this.files.pathOf(key), 'r');
-    } catch (cause) {
-      if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-      throw cause;
-    }
+    const found = await this.files.read(key);
+    if (found === undefined) return undefined;
     const onDamaged = async (): Promise<void> => {
       this.options.onDamaged(await this.files.setAside(key));
     };
-    const body = Readable.from(readBlob(file, key.sha256, onDamaged));
+    const body = Readable.from(readBlob(found.chunks, key.sha256, onDamaged));
     // Also when the body is not read to the end, or not at all. A failed close loses nothing.
-    body.once('close', () => void file.close().catch(() => undefined));
-    const { size } = await file.stat();
-    return { bytes: size, body };
+    body.once('close', () => void found.close().catch(() => undefined));
+    return { bytes: found.bytes, body };
   }
 
   async hold(namespace: string, hashes: Iterable<string>): Promise<BlobHold> {
     const keys = Array.from(new Set(hashes), (sha256) => ({ namespace, sha256 }));
-    const paths = keys.map((key) => this.files.pathOf(key));
-    for (const path of paths) {
-      this.held.set(path, (this.held.get(path) ?? 0) + 1);
-      this.doomed.delete(path);
+    const names = keys.map(blobName);
+    for (const name of names) {
+      this.held.set(name, (this.held.get(name) ?? 0) + 1);
+      this.doomed.delete(name);
     }
     const release = (): void => {
-      for (const path of paths) {
-        const others = (this.held.get(path) ?? 0) - 1;
-        if (others > 0) this.held.set(path, others);
-        else this.held.delete(path);
+      for (const name of names) {
+        const others = (this.held.get(name) ?? 0) - 1;
+        if (others > 0) this.held.set(name, others);
+        else this.held.delete(name);
       }
     };
     try {
       const missing = new Set<string>();
       for (const [place, key] of keys.entries()) {
-        await this.removals.get(paths[place]);
+        await this.removals.get(names[place]);
         const isThere = await this.files.touch(key, this.options.clock());
         if (!isThere) missing.add(key.sha256);
       }
@@ -145,9 +163,12 @@ export class BlobStore implements BlobHolder {
     }
   }
 
-  /** Where the file of a blob is, if it exists. */
-  pathOf(key: BlobKey): string {
-    return this.files.pathOf(key);
+  /**
+   * A file with the content of a blob, if the blob exists. Never rejects: while the store of blobs
+   * does not answer, it waits.
+   */
+  async fileOf(key: BlobKey): Promise<string> {
+    return this.copies?.fileOf(key) ?? join(this.options.folder, placeOf(key));
   }
 
   list(): AsyncGenerator<StoredBlob[]> {
@@ -163,17 +184,18 @@ export class BlobStore implements BlobHolder {
    * Removes a blob that no task names, unless it was used lately or is held (blobs.named-exists).
    */
   async remove(key: BlobKey): Promise<boolean> {
-    const path = this.files.pathOf(key);
-    this.doomed.add(path);
+    const name = blobName(key);
+    this.doomed.add(name);
     const found = await this.files.stat(key);
     // A blob that was used since then is younger than the time read from the disk.
-    const isUnused = this.doomed.delete(path) && !this.held.has(path);
-    const isOld = found !== undefined && found.usedAt < this.options.clock() - BLOB_KEPT_MS;
+    const isUnused = this.doomed.delete(name) && !this.held.has(name);
+    const unusedSince = this.options.clock() - BLOB_KEPT_MS;
+    const isOld = found !== undefined && found.usedAt < unusedSince;
     if (!isOld || !isUnused) return false;
-    const removal = this.files.remove(key).finally(() => this.removals.delete(path));
+    const removal = this.files.remove(key, unusedSince).finally(() => this.removals.delete(name));
     // A caller that waits for the removal checks the result itself.
     this.removals.set(
-      path,
+      name,
       removal.catch(() => undefined),
     );
     await removal;
@@ -224,8 +246,7 @@ export class BlobStore implements BlobHolder {
   }
 
   private async checkRoom(): Promise<void> {
-    const { bsize, bavail } = await statfs(this.options.folder);
     const { reserveBytes = RESERVE_BYTES } = this.options;
-    if (bsize * bavail < reserveBytes + this.arrivingBytes) throw blobDiskFull();
+    if ((await this.files.roomBytes()) < reserveBytes + this.arrivingBytes) throw blobDiskFull();
   }
 }

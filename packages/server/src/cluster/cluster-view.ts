@@ -19,6 +19,7 @@ export interface ClusterParts extends QuotaParts {
   readonly clock: () => number;
   readonly time: Pick<SteadyClock, 'status'>;
   readonly dataFolder: string;
+  readonly logEngine: 'file' | 'postgres';
   readonly version: string;
   readonly commit: string | undefined;
   readonly partition: number;
@@ -65,7 +66,7 @@ async function serverView(parts: ClusterParts) {
       {
         partition: parts.partition,
         state: engine.isStopped ? 'stopped' : 'ok',
-        log: { engine: 'file', position, isFull: log.isFull },
+        log: { engine: parts.logEngine, position, isFull: log.isFull },
       },
     ],
     clock: time.status,

@@ -7,11 +7,14 @@ const FLAG_VALUES = { text: ' TEXT', whole: ' N', boolean: '', choice: '', list:
 export function flagsHelp(): string {
   return settingsOf(Settings)
     .map((setting) => {
-      const { kind, choices, description, defaultText, secret } = setting;
-      const flag = secret ? fileFlag(setting) : setting.flag;
-      const value = secret ? ' FILE' : valueText(kind, choices);
+      const { kind, choices, description, defaultText, secret, openForm } = setting;
+      const own = `  --${setting.flag}${valueText(kind, choices)}`;
+      const flags = [
+        ...(secret && openForm === undefined ? [] : [own]),
+        ...(secret ? [`  --${fileFlag(setting)} FILE`] : []),
+      ];
       const wrapped = wrap(`${description.replaceAll('`', '')} (default: ${defaultText})`, 88);
-      return [`  --${flag}${value}`, ...wrapped.map((line) => `      ${line}`)].join('\n');
+      return [...flags, ...wrapped.map((line) => `      ${line}`)].join('\n');
     })
     .join('\n');
 }

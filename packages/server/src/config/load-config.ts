@@ -99,7 +99,11 @@ export function collect(settings: readonly Setting[], sources: ConfigSources): C
 function secretFrom(setting: Setting, sources: ConfigSources, problems: string[]): Given {
   const { flag, path, variable } = setting;
   const source = `flag --${fileFlag(setting)}`;
-  if (sources.flags[flag] !== undefined) {
+  const open = sources.flags[flag];
+  if (typeof open === 'string' && setting.openForm?.test(open)) {
+    return { value: open, source: `flag --${flag}` };
+  }
+  if (open !== undefined) {
     const instead = `give --${fileFlag(setting)} FILE or set ${variable}`;
     problems.push(`flag --${flag}: ${path} would be visible in the list of processes; ${instead}`);
   }

@@ -35,8 +35,15 @@ export function relationProblems(
     );
   }
   // The server looks for keys when it starts. Without a log there are none, which is said at once.
-  if (problems.length > 0 && !existsSync(join(dataFolder, 'log'))) {
-    refuse('host', noKeysProblem(host, dataFolder));
+  const hasNoKeys = config.store === '' && !existsSync(join(dataFolder, 'log'));
+  if (problems.length > 0 && hasNoKeys) {
+    refuse('host', noKeysProblem(host, `--data ${dataFolder}`));
+  }
+  if (config.store !== '' && config.advertise === '' && isEveryAddress(host)) {
+    refuse(
+      'advertise',
+      `is needed, because host '${host}' does not say by which URL other servers reach this one`,
+    );
   }
   if ((tls.certFile === '') !== (tls.keyFile === '')) {
     refuse(
@@ -74,10 +81,10 @@ export function relationProblems(
 }
 
 /** A server that other machines can reach needs a key. */
-export function noKeysProblem(host: string, dataFolder: string): string {
+export function noKeysProblem(host: string, place: string): string {
   return (
     `'${host}' can be reached from other machines, and the server has no keys: make the first ` +
-    `one with 'sluice key create --role admin --data ${dataFolder}', and start it then`
+    `one with 'sluice key create --role admin ${place}', and start it then`
   );
 }
 

@@ -14,6 +14,8 @@ export interface Setting {
   readonly default: unknown;
   readonly defaultText: string;
   readonly secret: boolean;
+  /** A value of a secret that has this form is none, and may be a flag. */
+  readonly openForm: RegExp | undefined;
 }
 
 /** The parts of a schema that settings are made from. */
@@ -26,6 +28,7 @@ interface SchemaParts {
   readonly flag?: string;
   readonly defaultText?: string;
   readonly secret?: boolean;
+  readonly openForm?: RegExp;
 }
 
 /** The flag that names the file with a secret, because the process list shows flag values. */
@@ -57,6 +60,7 @@ function makeSetting(schema: TSchema, path: string): Setting {
     default: parts.default,
     defaultText: parts.defaultText ?? textOf(parts.default),
     secret: parts.secret ?? false,
+    openForm: parts.openForm,
   };
 }
 

@@ -14,6 +14,9 @@ type NumberAbout = {
   readonly maximum: number;
 };
 
+/** An address without a password. */
+const OPEN_STORE = /^postgres(?:ql)?:\/\/(?:[^:@/]+@)?(?!.*password=)[^@]*$/;
+
 const MIB = 2 ** 20;
 const HOUR_MS = 3_600_000;
 
@@ -291,6 +294,24 @@ export const Settings = group({
     default: '.sluice',
     flag: 'data',
     minLength: 1,
+  }),
+  store: Type.String({
+    description:
+      'PostgreSQL that holds all data, for servers on several machines: ' +
+      '`postgres://USER:PASSWORD@HOST:PORT/DATABASE?schema=NAME`. With a password it must come ' +
+      'from a file or the environment. Empty: the data folder',
+    default: '',
+    defaultText: 'none',
+    secret: true,
+    openForm: OPEN_STORE,
+  }),
+  advertise: Type.String({
+    description:
+      'URL by which other servers of the same store reach this one. Empty: made from `host` and ' +
+      '`port`',
+    default: '',
+    defaultText: 'none',
+    pattern: '^(?:https?://.+)?$',
   }),
   allowedHosts: Type.Array(Type.String({ minLength: 1 }), {
     description: 'Names, without ports, that `Host` headers may have besides loopback and `host`',

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { open, readFile, rename } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import type { Note } from '../base/note-file.ts';
 
 /** Number of starts remembered. Ids from earlier starts lead to a gap. */
 const STARTS_KEPT = 100;
@@ -26,7 +25,7 @@ export type ReaderPlace = { readonly after: number } | 'lost' | 'malformed';
  * A log that was restored, copied or created again has the same positions for other changes. A
  * reader that resumes at such a position would miss changes without noticing. So an id names the
  * start that issued it, and is valid only up to the position where the next start began. Ids beyond
- * that come from the log before a restore, and are not in this one. The file is not part of a
+ * that come from the log before a restore, and are not in this one. The note is not part of a
  * backup.
  */
 export class LogStarts {
@@ -37,10 +36,10 @@ export class LogStarts {
   }
 
   /** Records a start durably. The log has `position` records. */
-  static async begin(path: string, position: number): Promise<LogStarts> {
+  static async begin(note: Note, position: number): Promise<LogStarts> {
     const name = randomBytes(6).toString('hex');
-    const starts = [...(await readStarts(path)), { name, from: position }].slice(-STARTS_KEPT);
-    await writeDurably(path, JSON.stringify(starts));
+    const starts = [...(await readStarts(note)), { name, from: position }].slice(-STARTS_KEPT);
+    await note.write(JSON.stringify(starts));
     return new LogStarts(starts);
   }
 
@@ -62,14 +61,13 @@ export class LogStarts {
   }
 }
 
-/** Without the file, or with a damaged one, every earlier id belongs to an unknown log. */
-async function readStarts(path: string): Promise<Start[]> {
+/** Without the note, or with a damaged one, every earlier id belongs to an unknown log. */
+async function readStarts(note: Note): Promise<Start[]> {
   try {
-    const starts: unknown = JSON.parse(await readFile(path, 'utf8'));
+    const starts: unknown = JSON.parse((await note.read()) ?? '[]');
     return Array.isArray(starts) && starts.every(isStart) ? starts : [];
   } catch (cause) {
-    const isMissing = (cause as NodeJS.ErrnoException).code === 'ENOENT';
-    if (isMissing || cause instanceof SyntaxError) return [];
+    if (cause instanceof SyntaxError) return [];
     throw cause;
   }
 }
@@ -77,22 +75,4 @@ async function readStarts(path: string): Promise<Start[]> {
 function isStart(value: unknown): value is Start {
   const { name, from } = (value ?? {}) as Partial<Start>;
   return typeof name === 'string' && Number.isSafeInteger(from);
-}
-
-async function writeDurably(path: string, text: string): Promise<void> {
-  const unfinished = `${path}.unfinished`;
-  const file = await open(unfinished, 'w', 0o600);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(unfinished, path);
-  const folder = await open(dirname(path));
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }

@@ -16,15 +16,16 @@ import type { BlobHolder } from '../blobs/blob-store.ts';
 import { blobsNamedIn, blobsOfFiles, withBlobs } from '../blobs/named-blobs.ts';
 import { type Clocks, Standstill } from '../clock/standstill.ts';
 import type { Admission } from '../limits/admission.ts';
+import type { AttemptLines } from '../logs/log-file.ts';
 import { linesOf, logReportsOf } from '../logs/log-reports.ts';
-import type { AttemptLines, LogSink } from '../logs/task-logs.ts';
+import type { LogSink } from '../logs/task-logs.ts';
 import type { QueueRates } from '../queues/queue-rates.ts';
 import { olderInputWords, useInputWords } from '../tasks/dedupe-hashes.ts';
 import { readTask } from '../tasks/read-task.ts';
 import { firstIdOf, renderSubmitted } from '../tasks/submit-answer.ts';
 import { SubmitParser } from '../tasks/submit-parser.ts';
 import { attachSession } from '../workers/attach-session.ts';
-import { ReportParser } from '../workers/report-parser.ts';
+import { measuredIn, ReportParser } from '../workers/report-parser.ts';
 import { SessionParser } from '../workers/session-parser.ts';
 import { type StreamSink, WorkerStream } from '../workers/worker-stream.ts';
 import type { WorkerStreams } from '../workers/worker-streams.ts';
@@ -191,12 +192,16 @@ export class Gateway {
     const command = this.reports.parse(namespace, session, body);
     this.options.admission.command(command.type);
     const logged = logReportsOf(body);
+    const measured = measuredIn(body);
     const { found, json, kept } = await this.options.engine.execute<ReportAttempts, ReportAnswer>(
       command,
-      (reply, state) => ({
-        ...reportAnswer(reply),
-        kept: this.keepLines(logged.flatMap((report) => linesOf(report, reply, state))),
-      }),
+      (reply, state) => {
+        if (measured !== undefined && reply.found) {
+          this.options.streams.measure(session, { ...measured, at: this.options.clock() });
+        }
+        const lines = logged.flatMap((report) => linesOf(report, reply, state));
+        return { ...reportAnswer(reply), kept: this.keepLines(lines) };
+      },
     );
     await kept;
     if (!found && command.reports.length === 0) {

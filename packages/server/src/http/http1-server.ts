@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import type { Socket } from 'node:net';
 import { SluiceError } from '@sluice/protocol';
 import type { Configuration } from '../config/settings.ts';
-import { errorJson, refuseConnection } from './raw-answer.ts';
+import { answerWithError, refuseConnection } from './raw-answer.ts';
 import type { RefusalDesk } from './refusal.ts';
 
 /** A wait may be silent for a minute. A connection that is silent for longer than this is dead. */
@@ -58,13 +58,7 @@ export function createHttp1(
     const error = new SluiceError('expectation_failed', problem);
     const requestId = desk.newRequestId();
     desk.refused({ code: error.code, status: error.status, requestId });
-    const body = errorJson(error, requestId);
-    response.writeHead(error.status, {
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(body),
-      connection: 'close',
-    });
-    response.end(body);
+    answerWithError(response, error, requestId, { connection: 'close' });
   });
   return server;
 }

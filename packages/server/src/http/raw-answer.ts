@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http';
+import { type OutgoingHttpHeaders, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ErrorBody, SluiceError } from '@sluice/protocol';
 
@@ -31,6 +31,25 @@ export function errorJson(error: SluiceError, requestId: string): string {
 
 function clipped(text: string, charactersMax: number): string {
   return text.length <= charactersMax ? text : `${text.slice(0, charactersMax)}…`;
+}
+
+/** Answers a request in the API's format where no framework does. */
+export function answerWithError(
+  response: ServerResponse,
+  error: SluiceError,
+  requestId: string,
+  headers: OutgoingHttpHeaders = {},
+): void {
+  const body = errorJson(error, requestId);
+  const { retryAfterMs } = error;
+  const all: OutgoingHttpHeaders = {
+    ...headers,
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+  };
+  if (retryAfterMs !== undefined) all['retry-after'] = `${Math.ceil(retryAfterMs / 1000)}`;
+  response.writeHead(error.status, all);
+  response.end(body);
 }
 
 /**

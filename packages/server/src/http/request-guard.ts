@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { SluiceError } from '@sluice/protocol';
 import type { Configuration } from '../config/settings.ts';
+import { adoptHop, type HopTrust } from './client.ts';
 import { OriginGuard } from './origin-guard.ts';
 import { limitBody } from './whole-body.ts';
 
@@ -8,10 +9,13 @@ import { limitBody } from './whole-body.ts';
 export class RequestGuard {
   private readonly origins: OriginGuard;
   private readonly limits: Configuration['http'];
+  private readonly trust: HopTrust | undefined;
 
-  constructor(hosts: readonly string[], limits: Configuration['http']) {
+  /** Without `trust`, no request counts as forwarded by another server. */
+  constructor(hosts: readonly string[], limits: Configuration['http'], trust?: HopTrust) {
     this.origins = new OriginGuard(hosts);
     this.limits = limits;
+    this.trust = trust;
   }
 
   check(request: IncomingMessage): void {
@@ -20,7 +24,7 @@ export class RequestGuard {
     if (request.httpVersionMajor < 2 && request.rawHeaders.length > headersMax * 2) {
       throw new SluiceError('headers_too_large', `a request has at most ${headersMax} headers`);
     }
-    this.origins.check(request);
+    if (!adoptHop(request, this.trust)) this.origins.check(request);
     limitBody(request, bodyBytesMax);
     // The framework refuses a content type that it cannot parse; here every body is JSON.
     request.headers['content-type'] = undefined;

@@ -1,14 +1,13 @@
-import type { AddressInfo } from 'node:net';
-import type { FastifyInstance } from 'fastify';
+import type { AddressInfo, Server } from 'node:net';
 import { isEveryAddress } from '../config/own-names.ts';
 
 /** The URL of a listening server, with the first of the names by which it can be reached. */
 export function urlOf(
-  app: FastifyInstance,
+  listener: Pick<Server, 'address'>,
   { host, allowedHosts = [] }: { readonly host: string; readonly allowedHosts?: readonly string[] },
   isEncrypted: boolean,
 ): string {
-  const { port } = app.server.address() as AddressInfo;
+  const { port } = listener.address() as AddressInfo;
   const name = isEveryAddress(host) ? (allowedHosts[0] ?? 'localhost') : host;
   return `${isEncrypted ? 'https' : 'http'}://${urlHost(name)}:${port}`;
 }

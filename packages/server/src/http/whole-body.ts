@@ -80,7 +80,8 @@ let arrivingBytes = 0;
 /** Many clients that each send an allowed body could still fill the memory (L9). */
 const ARRIVING_BYTES_MAX = 256 * 1024 * 1024;
 
-function readWhole(request: IncomingMessage): Promise<Buffer> {
+/** Reads a body as it is; it must be complete (L10). */
+export function readWhole(request: IncomingMessage): Promise<Buffer> {
   const announced = announcedLength(request);
   const bytesMax = bodyBounds.get(request) ?? LIMITS.bodyBytesMax;
   if (announced > bytesMax) return Promise.reject(tooLarge(bytesMax));
@@ -124,7 +125,8 @@ function notWhole(): SluiceError {
   return notJson('the body did not arrive completely');
 }
 
-function wasCut(request: IncomingMessage): boolean {
+/** Whether a body that ended was cut off. */
+export function wasCut(request: IncomingMessage): boolean {
   if (request.httpVersionMajor < 2) return !request.complete;
   return (request as unknown as Http2ServerRequest).stream.aborted;
 }

@@ -10,6 +10,16 @@ export interface LogEntry {
   readonly lines: readonly string[];
 }
 
+/** Lines that a handler wrote during one attempt. */
+export interface AttemptLines extends LogEntry {
+  readonly id: string;
+  readonly attempt: number;
+  /**
+   * Number of the lease. It distinguishes attempts with the same number (task-logs.file-per-lease).
+   */
+  readonly lease: number;
+}
+
 /**
  * The lines of one lease, in a ring of two files. When the newer file exceeds half the limit, it
  * replaces the older one.

@@ -4,13 +4,14 @@ import { LIMITS, PING_AFTER_MS } from '@sluice/protocol';
 import type { FastifyReply } from 'fastify';
 import { FollowerStream } from '../http/follower-stream.ts';
 import type { TaskWaiters } from '../tasks/task-waiters.ts';
+import type { AttemptLines } from './log-file.ts';
 import { shownLines } from './newest-lines.ts';
-import type { AttemptLines, TaskLogs } from './task-logs.ts';
+import type { TaskLines } from './task-logs.ts';
 
 export interface FollowerParts {
   readonly engine: Engine;
   readonly waiters: TaskWaiters;
-  readonly logs: TaskLogs;
+  readonly logs: TaskLines;
   /** A reader that reads nothing for this long is cut. */
   readonly stalledMs: number;
 }

@@ -6,7 +6,7 @@ import {
 } from '@sluice/core';
 import type { ReportRequest } from '@sluice/protocol';
 import { taskIdOf } from '../tasks/task-view.ts';
-import type { AttemptLines } from './task-logs.ts';
+import type { AttemptLines } from './log-file.ts';
 
 interface LogReport {
   /** Index among the reports of the request. */

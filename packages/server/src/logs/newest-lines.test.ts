@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import type { AttemptLines } from './log-file.ts';
 import { newestLines } from './newest-lines.ts';
-import type { AttemptLines } from './task-logs.ts';
 
 /** One file per attempt, each with these lines. */
 async function* files(...attempts: readonly string[][]): AsyncGenerator<AttemptLines[]> {

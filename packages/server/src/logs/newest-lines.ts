@@ -1,5 +1,5 @@
 import { timeText } from '../base/time-text.ts';
-import type { AttemptLines } from './task-logs.ts';
+import type { AttemptLines } from './log-file.ts';
 
 export interface ShownLine {
   readonly attempt: number;

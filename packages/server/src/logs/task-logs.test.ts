@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TaskNumber, taskIdText } from '@sluice/core';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type AttemptLines, TaskLogs } from './task-logs.ts';
+import type { AttemptLines } from './log-file.ts';
+import { TaskLogs } from './task-logs.ts';
 
 let folder: string;
 

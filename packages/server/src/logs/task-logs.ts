@@ -1,24 +1,21 @@
 import { chmod, mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { parseTaskId } from '@sluice/core';
-import { copyFiles, type LogEntry, LogFile, readEntries } from './log-file.ts';
+import { type LineListener, LineListeners } from './line-listeners.ts';
+import { type AttemptLines, copyFiles, LogFile, readEntries } from './log-file.ts';
 import { list, sweepDays } from './log-sweep.ts';
-
-/** Lines that a handler wrote during one attempt. */
-export interface AttemptLines extends LogEntry {
-  readonly id: string;
-  readonly attempt: number;
-  /**
-   * Number of the lease. It distinguishes attempts with the same number (task-logs.file-per-lease).
-   */
-  readonly lease: number;
-}
 
 /** Receives the lines that workers report. */
 export interface LogSink {
   /** Resolves when the lines are written; repeats are dropped. */
   append(lines: AttemptLines): Promise<void>;
 }
+
+/** The lines of all tasks, wherever they are stored. */
+export type TaskLines = Pick<
+  TaskLogs,
+  'append' | 'readByLease' | 'follow' | 'written' | 'copies' | 'close'
+>;
 
 export interface TaskLogsOptions {
   readonly folder: string;
@@ -46,8 +43,6 @@ const SWEEP_EVERY_PART = 1 / 16;
 
 const LOG_NAME = /^(.*\.(\d+)\.(\d+)\.log)(?:\.older)?$/;
 
-type Listener = (lines: AttemptLines) => void;
-
 /**
  * The lines that handlers write: one file per lease, in a folder per day. Tasks are durable, but
  * these lines are not: a power cut may take the last of them.
@@ -61,7 +56,7 @@ export class TaskLogs implements LogSink {
   private readonly options: Required<TaskLogsOptions>;
   /** By path. `last` is the last write, which the next one waits for. */
   private readonly open = new Map<string, { file: LogFile; last: Promise<unknown> }>();
-  private readonly listeners = new Map<string, Set<Listener>>();
+  private readonly listeners = new LineListeners();
 
   private sweeper: NodeJS.Timeout | undefined;
   /** Bytes written since the last sweep. */
@@ -94,7 +89,7 @@ export class TaskLogs implements LogSink {
     const written = known.last.then(async () => {
       const bytes = await known.file.append(entry);
       if (bytes === 0) return;
-      for (const listener of this.listeners.get(id) ?? []) listener(lines);
+      this.listeners.tell(lines);
       this.unsweptBytes += bytes;
       this.sweepIfDue();
     });
@@ -121,27 +116,39 @@ export class TaskLogs implements LogSink {
 
   /** Every file, by its path below the folder. The files of one lease are in memory at a time. */
   async *copies(): AsyncGenerator<{ readonly path: string; readonly content: Buffer }> {
+    for await (const { place, name } of this.leases()) {
+      const path = join(this.options.folder, place, name);
+      for (const copy of await this.betweenWrites(path, () => copyFiles(path))) {
+        yield { path: `${place}/${copy.name}`, content: copy.content };
+      }
+    }
+  }
+
+  /** All lines of all tasks, lease by lease, the oldest day first. */
+  async *readAll(): AsyncGenerator<AttemptLines[]> {
+    for await (const { place, name } of this.leases()) {
+      const [id, attempt, lease] = name.split('.');
+      const path = join(this.options.folder, place, name);
+      const entries = await this.betweenWrites(path, () => readEntries(path));
+      const rest = { id, attempt: Number(attempt), lease: Number(lease) };
+      yield entries.map((entry) => ({ ...rest, ...entry }));
+    }
+  }
+
+  /** The log name of every lease, and its place below the folder. */
+  private async *leases(): AsyncGenerator<{ readonly place: string; readonly name: string }> {
     const { folder } = this.options;
     for (const day of (await list(folder)).sort()) {
       for (const part of await list(join(folder, day))) {
-        for (const name of logNames(await list(join(folder, day, part)))) {
-          const path = join(folder, day, part, name);
-          for (const copy of await this.betweenWrites(path, () => copyFiles(path))) {
-            yield { path: `${day}/${part}/${copy.name}`, content: copy.content };
-          }
-        }
+        const names = logNames(await list(join(folder, day, part)));
+        for (const name of names) yield { place: `${day}/${part}`, name };
       }
     }
   }
 
   /** Calls `listener` with new lines from here on. */
-  follow(id: string, listener: Listener): () => void {
-    const known = this.listeners.get(id) ?? new Set();
-    this.listeners.set(id, known.add(listener));
-    return () => {
-      known.delete(listener);
-      if (known.size === 0 && this.listeners.get(id) === known) this.listeners.delete(id);
-    };
+  follow(id: string, listener: LineListener): () => void {
+    return this.listeners.add(id, listener);
   }
 
   /** Resolves when all lines received so far for a task are written. */
@@ -210,12 +217,16 @@ export class TaskLogs implements LogSink {
   }
 
   private folderOf(id: string): string {
-    const { submittedAt = 0 } = parseTaskId(id) ?? {};
-    const day = new Date(submittedAt).toISOString().slice(0, 10);
     // A day may have millions of tasks, which is too many for one folder. The end of an id counts
     // up.
-    return join(this.options.folder, day, id.slice(-2));
+    return join(this.options.folder, dayOf(id), id.slice(-2));
   }
+}
+
+/** The day on which a task was submitted. */
+export function dayOf(id: string): string {
+  const { submittedAt = 0 } = parseTaskId(id) ?? {};
+  return new Date(submittedAt).toISOString().slice(0, 10);
 }
 
 /** The log names of leases that have either of their two files. */

@@ -46,6 +46,11 @@ export class Observation {
     return this.made;
   };
 
+  /** The partition was made before, and has followed the log. */
+  use(partition: Partition): void {
+    this.made = partition;
+  }
+
   /** Available once the engine has started. */
   get partition(): Partition {
     if (this.made === undefined) throw new Error('the engine has not started');

@@ -1,6 +1,7 @@
 /** Messages between the server and the projection's thread. */
 import type { Tags } from '@sluice/core';
 import type { CommittedBatch } from '@sluice/engine';
+import type { StoreAddress } from '@sluice/postgres';
 import type { ShownSteps } from '../answers/shown-run.ts';
 import type { ChangeQuery } from './change-ring.ts';
 import type { KnownProgram } from './projected-programs.ts';
@@ -9,7 +10,12 @@ import type { CountScope } from './rows/dead-letter-count.ts';
 import type { ProjectionMark } from './rows/mark-file.ts';
 import type { RowQuery, Times } from './rows/row-query.ts';
 
-export type ThreadData = Omit<ProjectorOptions, 'notify'>;
+export interface ThreadData extends Omit<ProjectorOptions, 'notify'> {
+  /** Rows are in this database; without it they are in the folder. */
+  readonly store?: StoreAddress;
+  /** It opens nothing until it is told to: another server still writes the rows. */
+  readonly isParked?: boolean;
+}
 
 export interface FindQuestion {
   readonly type: 'find';
@@ -106,6 +112,7 @@ export interface Found {
 
 /** Messages to the thread. */
 export type Tell =
+  | { readonly type: 'open' }
   | { readonly type: 'batches'; readonly batches: readonly CommittedBatch[] }
   | { readonly type: 'skip'; readonly position: number }
   /** Changes are followed from here on: some earlier ones are already in rows. */

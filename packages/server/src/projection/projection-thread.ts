@@ -1,4 +1,5 @@
 /** The projection's thread: takes committed batches, writes rows, and answers queries. */
+import { once } from 'node:events';
 import { flushCompileCache } from 'node:module';
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -16,7 +17,7 @@ import type {
   Tell,
   ThreadData,
 } from './projection-messages.ts';
-import { Projector } from './projector.ts';
+import { Projector, type ProjectorNotice } from './projector.ts';
 import { DeadLetterCount } from './rows/dead-letter-count.ts';
 import { callbacksJson } from './rows/delivery-record.ts';
 import { readmissionOf } from './rows/readmission.ts';
@@ -45,10 +46,7 @@ const NICENESS = 10;
 
 const data = workerData as ThreadData;
 const say = (said: Say): void => parentPort?.postMessage(said);
-const projector = Projector.open({
-  ...data,
-  notify: (notice) => say({ type: 'notice', notice }),
-});
+const projector = await openProjector();
 
 const deadLetters = new DeadLetterCount({
   deadLetters: (scope) => projector.deadLetters(scope),
@@ -74,7 +72,7 @@ parentPort?.on('message', (told: Tell) => {
     projector.begin(told.position, told.programs);
   } else if (told.type === 'question') {
     answer(told.id, told.question);
-  } else {
+  } else if (told.type === 'close') {
     attempt(() => projector.saveAll());
     isClosed = true;
     projector.close();
@@ -82,6 +80,17 @@ parentPort?.on('message', (told: Tell) => {
     clearInterval(timer);
   }
 });
+
+/** The database's code is loaded only where it is needed. */
+async function openProjector(): Promise<Projector> {
+  const notify = (notice: ProjectorNotice): void => say({ type: 'notice', notice });
+  const { store, isParked = false, ...options } = data;
+  if (store === undefined) return Projector.open({ ...options, notify });
+  const { openSession, openTables } = await import('./postgres/open-tables.ts');
+  const session = openSession(store);
+  if (isParked && parentPort !== null) await once(parentPort, 'message');
+  return new Projector({ ...options, ...openTables(session, store.schema, notify), notify });
+}
 
 // On Linux this sets the priority of the calling thread, not of the process.
 if (process.platform === 'linux') setPriority(0, NICENESS);

@@ -1,5 +1,5 @@
-import { Worker } from 'node:worker_threads';
-import { type CommittedFeed, envWithCompileCache, type FeedOptions } from '@sluice/engine';
+import type { Worker } from 'node:worker_threads';
+import type { CommittedFeed, FeedOptions } from '@sluice/engine';
 import type { ChangeEvents, ChangeQuery } from './change-ring.ts';
 import type { KnownProgram } from './projected-programs.ts';
 import type {
@@ -16,10 +16,12 @@ import type {
   Tell,
   ThreadData,
 } from './projection-messages.ts';
+import type { ProjectionStatus } from './projection-status.ts';
 import type { ProjectorNotice } from './projector.ts';
 import type { ErrorGroups } from './rows/error-groups.ts';
 import type { ProjectionMark } from './rows/mark-file.ts';
 import type { RunReadmission } from './runs/run-readmission.ts';
+import { startThread } from './start-thread.ts';
 
 /**
  * Batches are gathered for this long, or up to this size: one message per batch would cost more.
@@ -61,19 +63,6 @@ interface SeeOptions {
   readonly signal?: AbortSignal;
   /** The set that the waiting callback is added to. */
   readonly looks: Set<() => void>;
-}
-
-export interface ProjectionStatus {
-  /** `failing` while it cannot write; `ended` until the next start. */
-  readonly state: 'ok' | 'failing' | 'ended';
-  /** The cause when it is not `ok`. */
-  readonly why?: string;
-  /** The first record that it has not seen. */
-  readonly position: number;
-  readonly lagRecords: number;
-  readonly lagMs: number;
-  /** Size of its files. */
-  readonly bytes: number;
 }
 
 /**
@@ -138,22 +127,31 @@ export class Projection {
     worker.on('exit', () => this.ended('its thread ended'));
   }
 
-  static start(options: ProjectionOptions): Promise<Projection> {
-    const { notify: _, logHeldMs: __, ...workerData } = options;
-    const worker = new Worker(new URL('./projection-thread.ts', import.meta.url), {
-      workerData,
-      env: envWithCompileCache(),
-    });
+  /** Starts a thread that opens nothing yet, so that a later `start` with it is quick. */
+  static park(data: ThreadData): Worker {
+    return startThread({ ...data, isParked: true });
+  }
+
+  /** With a parked thread it needs none of its own. */
+  static start(options: ProjectionOptions, parked?: Worker): Promise<Projection> {
+    const { notify: _, logHeldMs: __, ...data } = options;
+    // A thread that has ended has no id any more.
+    const isThere = parked !== undefined && parked.threadId !== -1;
+    const worker = isThere ? parked : startThread(data);
+    if (isThere) worker.postMessage({ type: 'open' } satisfies Tell);
     return new Promise((resolve, reject) => {
       const hear = (said: Say): void => {
         if (said.type === 'notice') options.notify(said.notice);
         if (said.type !== 'ready') return;
         worker.off('message', hear);
         worker.off('error', reject);
+        worker.off('exit', ended);
         resolve(new Projection(options, worker, said));
       };
+      const ended = (): void => reject(new ProjectionError('its thread ended'));
       worker.on('message', hear);
       worker.on('error', reject);
+      worker.on('exit', ended);
     });
   }
 
@@ -259,6 +257,14 @@ export class Projection {
     const ended = new Promise((resolve) => this.worker.once('exit', resolve));
     this.tell({ type: 'close' });
     await ended;
+  }
+
+  /** Ends it without saving: the next owner of the log writes the same rows, if they are true. */
+  async abandon(): Promise<void> {
+    this.isClosing = true;
+    clearTimeout(this.letGo);
+    this.hurry();
+    await this.worker.terminate();
   }
 
   private async pump(feed: CommittedFeed): Promise<void> {

@@ -17,6 +17,7 @@ import { UTF8 } from '../base/utf8.ts';
 import { shownTask } from '../tasks/task-view.ts';
 import { type ProjectedBatch, Projector, type ProjectorNotice } from './projector.ts';
 import type { ChangeRecord } from './rows/change-record.ts';
+import { DayFolder } from './rows/day-file.ts';
 import { DayFiles, type Passed } from './rows/day-files.ts';
 import { DAYS_FOLDER } from './rows/day-names.ts';
 import { MarkFile } from './rows/mark-file.ts';
@@ -107,7 +108,7 @@ test('a rebuild makes of the log what it tells, whatever rows say', () => {
   before.saveAll();
   before.close();
   // These rows claim to have seen the whole log, and are wrong.
-  const files = new DayFiles(join(folder, DAYS_FOLDER), () => undefined);
+  const files = new DayFiles(new DayFolder(join(folder, DAYS_FOLDER)), () => undefined);
   const rows = [...files.readAhead(1, 1_000_000).values()];
   files.write(rows.map((row) => ({ ...row, record: { ...row.record, priority: 77 } })));
   files.close();
@@ -142,7 +143,7 @@ test('an event that cannot be applied is left out and named, and all others are 
   first.saveAll();
   first.close();
   const markFile = new MarkFile(folder);
-  const files = new DayFiles(join(folder, DAYS_FOLDER), () => undefined);
+  const files = new DayFiles(new DayFolder(join(folder, DAYS_FOLDER)), () => undefined);
   files.readAhead = () => {
     throw new Error('the disk is tired');
   };

@@ -7,6 +7,7 @@ import type { KnownProgram } from './projected-programs.ts';
 import { isOfRuns, ProjectedRuns } from './projected-runs.ts';
 import type { ChangeRecord } from './rows/change-record.ts';
 import { syncFolder } from './rows/database-file.ts';
+import { DayFolder } from './rows/day-file.ts';
 import { DayFiles, type FileNotice, type Passed, type Retention } from './rows/day-files.ts';
 import { DAYS_FOLDER } from './rows/day-names.ts';
 import type { CountScope } from './rows/dead-letter-count.ts';
@@ -144,7 +145,7 @@ export class Projector {
     // An older server may have made the folder readable for others.
     chmodSync(folder, 0o700);
     syncFolder(dirname(folder));
-    const files = new DayFiles(join(folder, DAYS_FOLDER), notify);
+    const files = new DayFiles(new DayFolder(join(folder, DAYS_FOLDER)), notify);
     try {
       return new Projector({ files, markFile: new MarkFile(folder, notify), notify, ...habits });
     } catch (cause) {

@@ -9,7 +9,7 @@ import {
 } from '@sluice/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { authorOf } from '../access/caller.ts';
-import { Checker, invalid } from '../base/validation.ts';
+import { Checker } from '../base/validation.ts';
 import { parseQuery } from '../http/query.ts';
 import { routeOptions } from '../http/route-options.ts';
 import { readBody } from '../http/whole-body.ts';
@@ -43,7 +43,6 @@ export function deadLetterRoutes(
     ...routeOptions(ROUTES.startRedrive),
     handler: async (request, reply) => {
       const { filter, ratePerSec, dryRun } = await readBody(request.raw, redrive);
-      if (filter?.fingerprint !== undefined && ratePerSec !== undefined) throw rateOfAll();
       const begun = await operations.redrive(orderOf(request, filter, dryRun), ratePerSec);
       return reply.code(202).send(begun);
     },
@@ -93,9 +92,4 @@ function orderOf(request: FastifyRequest, filter: Filter = {}, dryRun = false): 
   const detail = fingerprint === undefined ? '' : `errors like ${fingerprint}`;
   const by = authorOf(request, type, detail);
   return { ...scopeOf(request.caller.namespace, filter), by, dryRun };
-}
-
-function rateOfAll(): Error {
-  const problem = 'cannot be combined with a fingerprint: all such tasks run again immediately';
-  return invalid('the body is not valid', [{ path: '/ratePerSec', problem }]);
 }

@@ -68,7 +68,7 @@ export class DeadLetterOperations {
     });
   }
 
-  async redrive(order: DeadLetterOrder, ratePerSec = RATE_DEFAULT): Promise<object> {
+  async redrive(order: DeadLetterOrder, rate?: number): Promise<object> {
     const { by, dryRun, fingerprint, ...scope } = order;
     if (dryRun) return { id: null, count: await this.count(order), dryRun };
     const type = 'start_redrive';
@@ -79,9 +79,15 @@ export class DeadLetterOperations {
         (reply) => reply,
       );
     };
+    const ratePerSec = rate ?? RATE_DEFAULT;
     if (fingerprint !== undefined) {
+      let before = 0;
       const count = await this.forEachPart(order, async (tasks, author) => {
-        return (await start({ ratePerSec, ...scope, ...author, tasks })).count;
+        // Without a rate none of them waits.
+        const pace = rate === undefined ? {} : { firstAfterMs: (before * 1000) / rate };
+        const begun = await start({ ratePerSec, ...scope, ...author, tasks, ...pace });
+        before += begun.count;
+        return begun.count;
       });
       return { id: null, count, dryRun };
     }

@@ -18,7 +18,7 @@ beforeEach(() => {
     results.push(...found);
     hears();
   };
-  scripts = new Scripts(report, ({ sha256 }) => join(folder, sha256));
+  scripts = new Scripts(report, async ({ sha256 }) => join(folder, sha256));
 });
 
 afterEach(async () => {

@@ -26,7 +26,7 @@ interface Waiting {
  */
 export class Scripts {
   private readonly report: (results: readonly EvaluationResult[]) => void;
-  private readonly pathOf: (blob: BlobKey) => string;
+  private readonly fileOf: (blob: BlobKey) => Promise<string>;
   private readonly waiting = new Map<number, Waiting>();
   /** Sources that were found to be scripts: the same definition may come with every run. */
   private readonly correct = new Set<string>();
@@ -38,27 +38,32 @@ export class Scripts {
   private isClosed = false;
 
   /**
-   * `report` takes results; several that come in one turn come together. `pathOf` says where the
-   * file of a blob is.
+   * `report` takes results; several that come in one turn come together. `fileOf` says where a file
+   * with the content of a blob is.
    */
   constructor(
     report: (results: readonly EvaluationResult[]) => void,
-    pathOf: (blob: BlobKey) => string,
+    fileOf: (blob: BlobKey) => Promise<string>,
   ) {
     this.report = report;
-    this.pathOf = pathOf;
+    this.fileOf = fileOf;
   }
 
   evaluate(requests: readonly EvaluationRequest[]): void {
     for (const request of requests) {
-      const { run, step, evaluation, language, input } = request;
-      const source = language === 'extract' ? this.filesOf(request) : request.source;
-      this.ask({ language, source, input }, ({ result, values }) => {
-        if (values !== undefined) return this.answer({ run, step, evaluation, values });
-        const found: ScriptResult = result ?? { message: 'the script could not be evaluated' };
-        this.answer({ run, step, evaluation, ...found });
-      });
+      if (request.language !== 'extract') this.askFor(request, request.source);
+      // Never rejects.
+      else void this.filesOf(request).then((files) => this.askFor(request, files));
     }
+  }
+
+  private askFor(request: EvaluationRequest, source: string): void {
+    const { run, step, evaluation, language, input } = request;
+    this.ask({ language, source, input }, ({ result, values }) => {
+      if (values !== undefined) return this.answer({ run, step, evaluation, values });
+      const found: ScriptResult = result ?? { message: 'the script could not be evaluated' };
+      this.answer({ run, step, evaluation, ...found });
+    });
   }
 
   /** Why the source is no script; undefined when it is one. */
@@ -79,10 +84,12 @@ export class Scripts {
   }
 
   /** The paths of the blobs that are asked about, as JSON. */
-  private filesOf({ namespace, input }: EvaluationRequest): string {
-    const blobs = blobsAsked(JSON.parse(input) as string[]);
-    const paths = blobs.map((sha256) => [sha256, this.pathOf({ namespace, sha256 })]);
-    return JSON.stringify(Object.fromEntries(paths));
+  private async filesOf({ namespace, input }: EvaluationRequest): Promise<string> {
+    const paths: Record<string, string> = {};
+    for (const sha256 of blobsAsked(JSON.parse(input) as string[])) {
+      paths[sha256] = await this.fileOf({ namespace, sha256 });
+    }
+    return JSON.stringify(paths);
   }
 
   async close(): Promise<void> {

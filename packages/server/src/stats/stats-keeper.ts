@@ -25,8 +25,13 @@ export class StatsKeeper {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.timer);
+    this.stop();
     await this.save();
+  }
+
+  /** Ends without saving. */
+  stop(): void {
+    clearInterval(this.timer);
   }
 
   private async sample(): Promise<void> {

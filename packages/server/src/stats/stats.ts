@@ -1,4 +1,3 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
 import {
   FAILED,
   type Outputs,
@@ -6,6 +5,7 @@ import {
   type ReadonlyState,
   TASK_STATES,
 } from '@sluice/core';
+import type { Note } from '../base/note-file.ts';
 import { Histogram, LATENCY_BOUNDS_MS } from '../metrics/histogram.ts';
 import { queueDepths } from '../metrics/queue-depths.ts';
 import { quantile, type StatsPoint, StatsRing } from './stats-ring.ts';
@@ -29,11 +29,11 @@ const BAD_ENDS = [FAILED, TASK_STATES.indexOf('timed_out'), TASK_STATES.indexOf(
 
 /**
  * Statistics over time, for charts: the last ten minutes by second, the last day by minute, and the
- * last month by hour. They are stored in a file beside the log. A crash loses what was counted
+ * last month by hour. They are stored beside the log. A crash loses what was counted
  * since the last save, and nothing depends on it.
  */
 export class Stats {
-  private readonly path: string;
+  private readonly note: Note;
   private readonly rings: Readonly<Record<StatsWindow, StatsRing>>;
   private readonly latency = new Histogram(LATENCY_BOUNDS_MS);
   private ended = 0;
@@ -41,8 +41,8 @@ export class Stats {
   /** Number of the next task at the last sample. */
   private nextTask = 0;
 
-  private constructor(path: string, stored: StoredPoints) {
-    this.path = path;
+  private constructor(note: Note, stored: StoredPoints) {
+    this.note = note;
     const ring = (name: StatsWindow): StatsRing => {
       const { stepMs, size } = WINDOWS[name];
       return new StatsRing(stepMs, size, stored[name]);
@@ -50,10 +50,10 @@ export class Stats {
     this.rings = { '10m': ring('10m'), '24h': ring('24h'), '30d': ring('30d') };
   }
 
-  /** Continues with the file's content. A missing or damaged file counts as empty. */
-  static async open(path: string): Promise<Stats> {
-    const text = await readFile(path, 'utf8').catch(() => '{}');
-    return new Stats(path, parsed(text));
+  /** Continues with the note. A missing or damaged one counts as empty. */
+  static async open(note: Note): Promise<Stats> {
+    const text = await note.read().catch(() => undefined);
+    return new Stats(note, parsed(text ?? '{}'));
   }
 
   /** Tasks are counted from here on; existing tasks are not. */
@@ -97,15 +97,13 @@ export class Stats {
     return { window, stepMs: ring.stepMs, items: ring.since(now).map(shownPoint) };
   }
 
-  /** The content of the file. */
+  /** The content of the note. */
   get text(): string {
     return JSON.stringify(this.rings);
   }
 
   async save(): Promise<void> {
-    const unfinished = `${this.path}.new`;
-    await writeFile(unfinished, this.text, { mode: 0o600 });
-    await rename(unfinished, this.path);
+    await this.note.write(this.text);
   }
 }
 

@@ -3,20 +3,23 @@ import {
   CancelTasksRequest,
   GetTasksRequest,
   LIMITS,
+  RetryTasksRequest,
   ROUTES,
   TaskListQuery,
   timeProblems,
   WaitTasksRequest,
 } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
+import { authorOf } from '../access/caller.ts';
 import { Checker, invalid } from '../base/validation.ts';
 import { parseQuery, tagsInQuery } from '../http/query.ts';
 import { routeOptions } from '../http/route-options.ts';
 import { readBody } from '../http/whole-body.ts';
 import type { Admission } from '../limits/admission.ts';
-import { BulkCancel } from './cancel-tasks.ts';
+import { BulkCancel, BulkRetry } from './bulk-operations.ts';
 import type { TaskArchive } from './task-archive.ts';
 import type { TaskFilter } from './task-filter.ts';
+import type { TaskOperations } from './task-operations.ts';
 import type { TaskWaiting } from './task-waiting.ts';
 
 interface Parts {
@@ -24,6 +27,7 @@ interface Parts {
   readonly admission: Admission;
   readonly waiting: TaskWaiting;
   readonly archive: TaskArchive;
+  readonly operations: TaskOperations;
 }
 
 /** Routes for many tasks at once. */
@@ -63,6 +67,16 @@ export function manyTasksRoutes(app: FastifyInstance, parts: Parts): void {
       const request = await readBody(raw, cancel);
       checkTimes(request.filter ?? {}, '/filter', 'the body is not valid');
       return bulk.run(namespace, request);
+    },
+  });
+  const retry = new Checker(RetryTasksRequest);
+  const retries = new BulkRetry(parts);
+  app.route({
+    ...routeOptions(ROUTES.retryTasks),
+    handler: async (call) => {
+      const request = await readBody(call.raw, retry);
+      checkTimes(request.filter ?? {}, '/filter', 'the body is not valid');
+      return retries.run(call.caller.namespace, request, authorOf(call, 'many tasks'));
     },
   });
 }

@@ -4,6 +4,7 @@ import {
   checkResources,
   type ErrorDetail,
   LIMITS,
+  MeasuredUse,
   OfferedTypes,
   REPORT_SCHEMAS,
   type ReportRequest,
@@ -34,6 +35,7 @@ export class ReportParser {
   };
   private readonly capacity = new Checker(Capacity);
   private readonly types = new Checker(OfferedTypes);
+  private readonly measured = new Checker(MeasuredUse);
   private readonly scratch = new PayloadScratch();
   private readonly random: () => number;
 
@@ -46,6 +48,7 @@ export class ReportParser {
     const reports = this.checkAll(reportList(parts));
     const capacity = this.checkCapacity(parts.capacity);
     const types = this.checkTypes(parts.types);
+    this.checkMeasured(parts.measured);
     this.scratch.begin((index) => {
       return `/reports/${index}/${reports[index].kind === 'failed' ? 'error' : 'output'}`;
     });
@@ -85,6 +88,11 @@ export class ReportParser {
     return value as ReportAttempts['types'];
   }
 
+  private checkMeasured(value: unknown): void {
+    if (value === undefined || this.measured.accepts(value)) return;
+    throw invalid(NOT_VALID, this.measured.problems(value, '/measured'));
+  }
+
   private checkerOf(kind: unknown) {
     if (typeof kind !== 'string' || !Object.hasOwn(this.checkers, kind)) return undefined;
     return this.checkers[kind as keyof typeof this.checkers];
@@ -109,7 +117,15 @@ interface Parts {
   readonly reports?: unknown;
   readonly capacity?: unknown;
   readonly types?: unknown;
+  readonly measured?: unknown;
 }
+
+/** What a worker measured; the body was checked. */
+export function measuredIn(body: unknown): MeasuredUse | undefined {
+  return (body as { readonly measured?: MeasuredUse } | undefined)?.measured;
+}
+
+const PARTS: ReadonlySet<string> = new Set(['reports', 'capacity', 'types', 'measured']);
 
 /** An empty body, `{}` and an empty list are heartbeats. */
 function partsOf(body: unknown): Parts {
@@ -117,8 +133,7 @@ function partsOf(body: unknown): Parts {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw invalid(NOT_VALID, [{ path: '', problem: 'must be an object with "reports"' }]);
   }
-  const { reports: _, capacity: __, types: ___, ...others } = body as Parts;
-  const unknown = Object.keys(others);
+  const unknown = Object.keys(body).filter((name) => !PARTS.has(name));
   if (unknown.length > 0) {
     const details = unknown.map((name) => ({ path: `/${name}`, problem: 'is not a known field' }));
     throw invalid(NOT_VALID, details);

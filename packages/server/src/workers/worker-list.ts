@@ -5,6 +5,7 @@ import { type PageRequest, placedPage } from '../answers/pages.ts';
 import { timeText } from '../base/time-text.ts';
 import type { Admission } from '../limits/admission.ts';
 import { workerIdOf } from './worker-id.ts';
+import type { WorkerStreams } from './worker-streams.ts';
 
 interface Worker {
   readonly id: string;
@@ -16,19 +17,21 @@ interface Worker {
 export class WorkerList {
   private readonly engine: Engine;
   private readonly admission: Admission;
+  private readonly streams: WorkerStreams;
   /** Ids of sessions that were shown; hashing costs more than a lookup. */
   private ids = new Map<SessionId, string>();
 
-  constructor(engine: Engine, admission: Admission) {
+  constructor(engine: Engine, admission: Admission, streams: WorkerStreams) {
     this.engine = engine;
     this.admission = admission;
+    this.streams = streams;
   }
 
   /** A page ordered by the names of the workers, as JSON text. */
   list(namespace: string, page: PageRequest): Promise<string> {
     this.admission.read();
     return this.engine.read(({ now }, partition) => {
-      const show = ({ id, session }: Worker) => viewOf(id, session);
+      const show = ({ id, session }: Worker) => this.viewOf(id, session);
       return placedPage(this.workers(partition, namespace), page, { show, now });
     });
   }
@@ -45,8 +48,28 @@ export class WorkerList {
     return this.engine.execute<DrainSession, object>(command, ({ found }, _state, partition) => {
       const worker = this.workers(partition, namespace).find((each) => each.id === id);
       if (!found || worker === undefined) throw notFound(id);
-      return viewOf(id, worker.session);
+      return this.viewOf(id, worker.session);
     });
+  }
+
+  private viewOf(id: string, session: SessionView): object {
+    const { worker, version, types, labels, capacity, used } = session;
+    const { leaseMs, connected, draining, heardAt } = session;
+    const measured = this.streams.measuredBy(session.id);
+    return {
+      id,
+      name: worker,
+      version,
+      types,
+      labels,
+      capacity,
+      used,
+      ...(measured === undefined ? {} : { measured: { ...measured, at: timeText(measured.at) } }),
+      leaseMs,
+      connected,
+      draining,
+      heardAt: timeText(heardAt),
+    };
   }
 
   private workers(partition: PartitionReader, namespace: string): Worker[] {
@@ -61,24 +84,6 @@ export class WorkerList {
       return { id, session, place: `${session.worker} ${id}` };
     });
   }
-}
-
-function viewOf(id: string, session: SessionView): object {
-  const { worker, version, types, labels, capacity, used } = session;
-  const { leaseMs, connected, draining, heardAt } = session;
-  return {
-    id,
-    name: worker,
-    version,
-    types,
-    labels,
-    capacity,
-    used,
-    leaseMs,
-    connected,
-    draining,
-    heardAt: timeText(heardAt),
-  };
 }
 
 function notFound(id: string): SluiceError {

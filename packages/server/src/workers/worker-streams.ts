@@ -1,5 +1,5 @@
 import type { SessionId } from '@sluice/core';
-import { PING_AFTER_MS } from '@sluice/protocol';
+import { type MeasuredUse, PING_AFTER_MS } from '@sluice/protocol';
 import { TICK_MS } from '../clock/standstill.ts';
 import type { Frame, WorkerStream } from './worker-stream.ts';
 
@@ -18,14 +18,21 @@ export interface StreamWatch {
 
 const UNWATCHED: StreamWatch = { notify: () => undefined, stalledMs: 30_000 };
 
+/** What a worker measured, and when the server heard of it. */
+export interface Measured extends MeasuredUse {
+  readonly at: number;
+}
+
 /**
- * Maps sessions to their streams. It holds only sockets; the core decides which worker runs which
- * task.
+ * Maps sessions to their streams, and to what their workers measured. Nothing of it is stored; the
+ * core decides which worker runs which task.
  */
 export class WorkerStreams {
   private readonly bySession = new Map<SessionId, WorkerStream>();
   /** Names of workers, until their sessions end. */
   private readonly workers = new Map<SessionId, string>();
+  /** What workers measured last, until their sessions end. */
+  private readonly measured = new Map<SessionId, Measured>();
   /** Streams with staged bytes. */
   private readonly staged = new Set<WorkerStream>();
   private readonly watch: StreamWatch;
@@ -59,6 +66,16 @@ export class WorkerStreams {
   ended(session: SessionId): void {
     this.note('ended', session);
     this.workers.delete(session);
+    this.measured.delete(session);
+  }
+
+  /** A session that has ended by now is not kept. */
+  measure(session: SessionId, measured: Measured): void {
+    if (this.workers.has(session)) this.measured.set(session, measured);
+  }
+
+  measuredBy(session: SessionId): Measured | undefined {
+    return this.measured.get(session);
   }
 
   markStaged(stream: WorkerStream): void {
@@ -99,6 +116,7 @@ export class WorkerStreams {
       stream.end();
     }
   }
+
   private note(event: StreamNotice['event'], session: SessionId): void {
     this.watch.notify({ event, worker: this.workers.get(session) ?? 'unknown' });
   }

@@ -5,7 +5,7 @@ import { event, reason, SUBMIT, TestStory } from './testing/test-story.ts';
 
 const REPORT = { type: 'report_attempts', session: 's_1', reports: [] } as const;
 
-function begun(): { story: TestStory; start: (worker: string) => void } {
+function begun() {
   let runs: HandlerRuns | undefined;
   const story = new TestStory(({ simulation }) => {
     runs = new HandlerRuns(simulation);
@@ -15,7 +15,7 @@ function begun(): { story: TestStory; start: (worker: string) => void } {
   const start = (worker: string) => {
     runs?.started({ id: story.id(), lease: story.lease() } as PushedTask, worker);
   };
-  return { story, start };
+  return { story, start, letGo: () => runs?.letGo(story.lease()) };
 }
 
 function returned(spent: boolean, lease: number) {
@@ -44,6 +44,14 @@ test('an attempt that is said never to have arrived, and had started, is noticed
   start('first');
   story.happens(REPORT, returned(false, 2), { outcomes: [] });
   expect(() => start('second')).toThrow(/^I27/);
+});
+
+test('an attempt that a worker let go of when it stopped starts again', () => {
+  const { story, start, letGo } = begun();
+  start('first');
+  letGo();
+  story.happens(REPORT, returned(false, 2), { outcomes: [] });
+  expect(() => start('second')).not.toThrow();
 });
 
 test('an attempt that was handed back starts again on another worker', () => {

@@ -57,4 +57,12 @@ export class HandlerRuns implements StoryRule {
     });
     this.startedBy.set(attempt ?? '', `${worker} (${lease})`);
   }
+
+  /**
+   * A worker that stops has ended the handler without a report. The attempt is free, also when the
+   * worker is gone before the server hears that it was handed back.
+   */
+  letGo(lease: string): void {
+    this.startedBy.delete(this.attempts.get(parseLeaseToken(lease)?.number ?? 0) ?? '');
+  }
 }

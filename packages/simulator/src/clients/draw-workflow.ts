@@ -112,10 +112,34 @@ const IN_FRAMES: ModelDefinition = {
   ],
 };
 
+/** A step takes too long, and while its worker is asked to stop it, another step fails the run. */
+const LATE = {
+  taskReferenceName: 'late',
+  name: 'a',
+  timeouts: { runMs: 500 },
+  retry: { maxAttempts: 2, backoff: 'fixed', delayMs: 0, maxDelayMs: 0, jitter: false },
+};
+const FAILS = { taskReferenceName: 'fails', name: 'a', retry: { maxAttempts: 1 } };
+const OVERDUE: ModelDefinition = {
+  tasks: [
+    { taskReferenceName: 'fork', type: 'FORK_JOIN', forkTasks: [[LATE], [FAILS]] },
+    { taskReferenceName: 'join', type: 'JOIN', joinOn: [] },
+  ],
+};
+
 /** A definition that is made for one kind of mistake, and an input for it. */
 export function drawStory(random: RandomStream, n: number) {
-  const draw = random.pick([drawNested, drawCounted, drawInBlobs, drawInFrames]);
+  const draw = random.pick([drawNested, drawCounted, drawInBlobs, drawInFrames, drawOverdue]);
   return draw(random, n);
+}
+
+function drawOverdue(random: RandomStream, n: number) {
+  const definition = { tasks: withTasks(random, OVERDUE.tasks) };
+  const input = drawRunInput(random, definition, n);
+  const late = { ...input.todo.late, runMs: 3000 };
+  const runMs = random.integer(500, 1500);
+  const fails = { ...input.todo.fails, runMs, end: 'failed for good' } as const;
+  return { definition, input: { ...input, todo: { ...input.todo, late, fails } } };
 }
 
 function drawCounted(random: RandomStream, n: number) {
@@ -269,14 +293,13 @@ function withBranches(random: RandomStream, fork: ModelStep): ModelStep {
 
 function withTask(random: RandomStream, step: ModelStep): ModelStep {
   const inputParameters = { ...told(step), ...step.inputParameters };
-  return {
-    ...step,
-    name: random.pick(TASK_TYPES),
-    inputParameters,
+  const drawn = {
     ...(random.chance(0.7) ? { retry: random.pick(RETRIES) } : {}),
     ...(random.chance(0.35) ? { timeouts: random.pick(STEP_TIMEOUTS) } : {}),
     ...(random.chance(0.1) ? { startDelay: random.integer(1, 5) } : {}),
   };
+  // A story says what matters to it.
+  return { ...drawn, ...step, name: random.pick(TASK_TYPES), inputParameters };
 }
 
 function withInner(

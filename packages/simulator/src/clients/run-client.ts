@@ -90,8 +90,8 @@ export class RunClient {
   /** Whether the workflows that others start are registered. */
   private hasOthers = false;
   /**
-   * Whether the client lets runs go on that ended. The interpreter does not know which of them can
-   * be retried when a step failed that they can do without.
+   * Whether the client lets runs go on that ended, also by ending a step by hand. The interpreter
+   * does not know which steps begin again then, if one failed that the run can do without.
    */
   private readonly revives: boolean;
   private isStopped = false;

@@ -21,6 +21,8 @@ export interface ClientParts {
   readonly sessions: KnownSessions;
   /** Mean time between two requests. */
   readonly everyMs: number;
+  /** Draws what is submitted. */
+  readonly draw?: typeof drawTask;
 }
 
 /** Maximum number of sends of a request that gets no answer. */
@@ -95,7 +97,8 @@ export class SimClient {
     const { random } = this;
     const isHuge = random.chance(0.005);
     const count = isHuge ? random.integer(50, 300) : random.integer(1, 5);
-    const tasks = Array.from({ length: count }, () => this.keyed(drawTask(random, this.number())));
+    const { draw = drawTask } = this.parts;
+    const tasks = Array.from({ length: count }, () => this.keyed(draw(random, this.number())));
     this.ask({ kind: 'submit', tasks });
   }
 

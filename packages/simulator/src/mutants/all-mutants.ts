@@ -1,3 +1,4 @@
+import { AGENT_MUTANTS } from './agent-mutants.ts';
 import { BLIND_MUTANTS } from './blind-mutants.ts';
 import { CALLBACK_MUTANTS } from './callback-mutants.ts';
 import { CHILD_MUTANTS } from './child-mutants.ts';
@@ -29,6 +30,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...CHILD_MUTANTS,
   ...OPERATION_MUTANTS,
   ...SCHEDULE_MUTANTS,
+  ...AGENT_MUTANTS,
   ...BLIND_MUTANTS,
 ];
 

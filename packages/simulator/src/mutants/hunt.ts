@@ -45,11 +45,14 @@ function modeOf(seed: number): Mode {
   return seed % 2 === 0 ? 'liveness' : 'safety';
 }
 
-type Worlds = Pick<Mutant, 'inRuns' | 'inSchedules'>;
+type Worlds = Pick<Mutant, 'inRuns' | 'inSchedules' | 'inAgents'>;
 
-function overridesOf({ inRuns, inSchedules }: Worlds): Overrides {
-  const runs = inRuns === true ? { runs: true } : {};
-  return { ...runs, ...(inSchedules === true ? { schedules: true } : {}) };
+function overridesOf({ inRuns, inSchedules, inAgents }: Worlds): Overrides {
+  return {
+    ...(inRuns === true ? { runs: true } : {}),
+    ...(inSchedules === true ? { schedules: true } : {}),
+    ...(inAgents === true ? { agents: true } : {}),
+  };
 }
 
 /** The same seeds without a planted bug. A seed that also fails here does not catch a bug. */

@@ -15,6 +15,8 @@ export interface Mutant {
   readonly inRuns?: true;
   /** It is looked for in worlds with schedules only. */
   readonly inSchedules?: true;
+  /** It is looked for in worlds with agents only. */
+  readonly inAgents?: true;
 }
 
 /** The environment variable that holds the mutant of a process, as JSON. */

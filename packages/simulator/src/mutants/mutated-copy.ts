@@ -42,7 +42,17 @@ function copyPackages(folder: string): void {
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
 }
 
-const PACKAGES = ['core', 'calendar', 'protocol', 'log', 'engine', 'server', 'sdk'];
+const PACKAGES = [
+  'core',
+  'calendar',
+  'protocol',
+  'log',
+  'engine',
+  'postgres',
+  'server',
+  'sdk',
+  'agent',
+];
 
 function isSource(path: string): boolean {
   return !/\.test\.ts$|^node_modules$|^testing$/.test(basename(path));

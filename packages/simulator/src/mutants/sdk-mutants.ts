@@ -16,8 +16,8 @@ export const SDK_MUTANTS: readonly Mutant[] = [
   {
     name: 'final-report-dropped-without-an-answer',
     file: SENDER,
-    find: '    this.outbox.unanswered(reports);\n    this.owesHeartbeat',
-    replace: '    this.outbox.answered(reports);\n    this.owesHeartbeat',
+    find: '    this.outbox.unanswered(reports);\n    if (sent.use',
+    replace: '    this.outbox.answered(reports);\n    if (sent.use',
     what: 'A final report is sent until it is answered (reports.final-kept): here once.',
   },
   {

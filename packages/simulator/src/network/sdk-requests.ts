@@ -1,4 +1,4 @@
-import type { HttpAnswer, HttpRequest } from '@sluice/sdk/logic';
+import type { HttpAnswer, HttpRequest, StreamListener } from '@sluice/sdk/logic';
 import type { SimProcess } from '../kernel/sim-process.ts';
 import { call } from './call.ts';
 import type { ExchangeRequest } from './exchange.ts';
@@ -23,12 +23,38 @@ export function sendForSdk(
   };
 }
 
+/** A stream of the SDK on the simulated network: the `StreamPort` of a process. */
+export function openSdkStream(
+  network: Network,
+  process: SimProcess,
+  request: HttpRequest,
+  listener: StreamListener,
+): () => void {
+  let status = 0;
+  const refusal: Uint8Array[] = [];
+  return network.request(process, exchangeOf(request), {
+    head: (given) => {
+      status = given;
+    },
+    bytes: (chunk) => {
+      if (status === 200) listener.bytes(chunk);
+      else refusal.push(chunk);
+    },
+    ended: (how) => {
+      const isRefusal = how === 'whole' && status !== 200;
+      const text = Buffer.concat(refusal).toString();
+      if (isRefusal) listener.ended({ status, text, ...retryAfter(text) });
+      else listener.ended();
+    },
+  });
+}
+
 export function exchangeOf({ method, path, body = '' }: HttpRequest): ExchangeRequest {
   return { method, path, body };
 }
 
 /** The value of the `Retry-After` header in production. Here it is part of the body. */
-export function retryAfter(text: string): { retryAfter?: string } {
+function retryAfter(text: string): { retryAfter?: string } {
   const ms = /"retryAfterMs":(\d+)/.exec(text)?.[1];
   return ms === undefined ? {} : { retryAfter: String(Math.ceil(Number(ms) / 1000)) };
 }

@@ -1,4 +1,4 @@
-import { drawSchedules, type WorldPlan, withRuns } from './world-plan.ts';
+import { drawAgents, drawSchedules, type WorldPlan, withRuns } from './world-plan.ts';
 
 /** What is left out of a plan, to find the smallest plan that still fails. */
 export interface Overrides {
@@ -14,11 +14,13 @@ export interface Overrides {
   readonly runs?: boolean;
   /** The world has schedules, whatever its seed says. */
   readonly schedules?: boolean;
+  /** The world has agents, whatever its seed says. */
+  readonly agents?: boolean;
 }
 
 export function withOverrides(plan: WorldPlan, overrides: Overrides): WorldPlan {
   const { faults, workers = plan.workers, clients = plan.clients, until, calm } = overrides;
-  const { runs, schedules } = overrides;
+  const { runs, schedules, agents } = overrides;
   const quiet = { lossRate: 0, duplicateRate: 0, cutRate: 0 };
   const whole = runs === true ? withRuns(plan) : plan;
   return {
@@ -29,13 +31,14 @@ export function withOverrides(plan: WorldPlan, overrides: Overrides): WorldPlan 
     durationMs: until ?? plan.durationMs,
     network: calm === true ? { ...plan.network, ...quiet } : plan.network,
     schedules: schedules === true ? drawSchedules(plan.seed) : plan.schedules,
+    agents: agents === true ? drawAgents(plan.seed, plan.faults.length === 0) : plan.agents,
     faults: faults === undefined ? plan.faults : faults.map((place) => plan.faults[place]),
   };
 }
 
 /** The command line flags for these overrides. */
 export function flagsOf(overrides: Overrides): string {
-  const { faults, workers, clients, until, calm, runs, schedules } = overrides;
+  const { faults, workers, clients, until, calm, runs, schedules, agents } = overrides;
   return [
     faults === undefined ? '' : `--faults ${faults.length === 0 ? 'none' : faults.join(',')}`,
     workers === undefined ? '' : `--workers ${workers}`,
@@ -44,6 +47,7 @@ export function flagsOf(overrides: Overrides): string {
     calm === true ? '--calm' : '',
     runs === true ? '--runs' : '',
     schedules === true ? '--schedules' : '',
+    agents === true ? '--agents' : '',
   ]
     .filter((flag) => flag !== '')
     .join(' ');

@@ -34,6 +34,25 @@ export interface WorldPlan {
   readonly runs: RunPlan | undefined;
   /** Undefined in worlds without schedules. */
   readonly schedules: SchedulePlan | undefined;
+  /** Undefined in worlds without agents. */
+  readonly agents: AgentPlan | undefined;
+}
+
+export interface AgentPlan {
+  readonly agents: number;
+  /** Mean time between two requests for programs. */
+  readonly requestEveryMs: number;
+  /** Worlds that are calm leave these out. */
+  readonly faults: readonly AgentFault[];
+}
+
+interface AgentFault {
+  readonly at: number;
+  /** Number of the agent. */
+  readonly who: number;
+  readonly kind: 'killed' | 'rebooted' | 'engine away';
+  /** Until it is there again. */
+  readonly forMs: number;
 }
 
 export interface SchedulePlan {
@@ -71,6 +90,11 @@ const RUN_CHUNK_BYTES = 2 ** 19;
 
 /** Share of worlds that have schedules. The reference model does not know them either. */
 const SCHEDULES_RATE = 0.25;
+
+/** Share of worlds that have agents. */
+const AGENTS_RATE = 0.25;
+const AGENTS_MAX = 3;
+const AGENT_FAULTS_MAX = 60;
 
 /** Longer than any world lasts: in some worlds no room is ever reserved. */
 export const NO_RESERVATIONS_MS = 86_400_000;
@@ -114,6 +138,9 @@ export function drawPlan(seed: number): WorldPlan {
     schedules: new RandomStream(seed, 'has schedules').chance(SCHEDULES_RATE)
       ? drawSchedules(seed)
       : undefined,
+    agents: new RandomStream(seed, 'has agents').chance(AGENTS_RATE)
+      ? drawAgents(seed, isCalm)
+      : undefined,
   };
   return hasRuns ? withRuns(plan) : plan;
 }
@@ -134,6 +161,18 @@ function drawRuns(seed: number): RunPlan {
 export function drawSchedules(seed: number): SchedulePlan {
   const random = new RandomStream(seed, 'schedules');
   return { requestEveryMs: random.logarithmic(300, 10_000), kills: drawKills(random) };
+}
+
+export function drawAgents(seed: number, isCalm: boolean): AgentPlan {
+  const random = new RandomStream(seed, 'agents');
+  const faults = Array.from({ length: isCalm ? 0 : random.integer(1, AGENT_FAULTS_MAX) }, () => ({
+    at: Math.round(random.next() * RUN_KILL_AT_MAX),
+    who: random.integer(0, AGENTS_MAX - 1),
+    kind: random.pick(['killed', 'killed', 'killed', 'rebooted', 'engine away'] as const),
+    forMs: random.logarithmic(10, 20_000),
+  }));
+  const agents = random.integer(1, AGENTS_MAX);
+  return { agents, requestEveryMs: random.logarithmic(500, 5000), faults };
 }
 
 function drawKills(random: RandomStream): RunKill[] {

@@ -47,8 +47,9 @@ export class SimScripts {
     if (language === 'extract') {
       const result = { run, step, evaluation, values: lookInto(input) };
       // So slow at times that a pause or a kill comes first.
-      const slowest = random.chance(SLOW_BLOB_RATE) ? 20_000 : 500;
-      this.process.after(random.logarithmic(1, slowest), () => this.report(result));
+      const isSlow = random.chance(SLOW_BLOB_RATE);
+      const ms = isSlow ? random.logarithmic(1000, 20_000) : random.logarithmic(1, 500);
+      this.process.after(ms, () => this.report(result));
       return;
     }
     const isCondition = source === 'true';

@@ -7,7 +7,7 @@ import {
   WorkerSession,
 } from '@sluice/sdk/logic';
 import type { RandomStream } from '../kernel/random.ts';
-import { exchangeOf, retryAfter, sendForSdk } from '../network/sdk-requests.ts';
+import { exchangeOf, openSdkStream, sendForSdk } from '../network/sdk-requests.ts';
 import { drawOffer, type WorkerOffer } from './draw-offer.ts';
 import { SilenceWatch } from './silence-watch.ts';
 import { SimHandlers } from './sim-handlers.ts';
@@ -175,28 +175,16 @@ export class SdkWorker implements SimWorker {
     const events = new EventStreamParser(({ name, data }) => {
       if (name === 'welcome') watch.welcomed(JSON.parse(data) as Welcome);
     });
-    let status = 0;
-    const refusal: Uint8Array[] = [];
-    return this.parts.network.request(this.process, exchangeOf(request), {
-      head: (given) => {
-        status = given;
-      },
+    return openSdkStream(this.parts.network, this.process, request, {
       bytes: (chunk) => {
-        if (status !== 200) {
-          refusal.push(chunk);
-          return;
-        }
         // The listener may change the bytes.
         const copy = chunk.slice();
         listener.bytes(chunk);
         events.push(copy);
       },
-      ended: (how) => {
+      ended: (refusal) => {
         watch.ended();
-        const isRefusal = how === 'whole' && status !== 200;
-        const text = Buffer.concat(refusal).toString();
-        if (isRefusal) listener.ended({ status, text, ...retryAfter(text) });
-        else listener.ended();
+        listener.ended(refusal);
       },
     });
   }

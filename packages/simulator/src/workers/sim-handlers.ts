@@ -76,7 +76,7 @@ export class SimHandlers {
   }
 }
 
-function endingOf(end: TaskInput['end'], { n, gives = { n }, inBlob }: TaskInput): Ending {
+export function endingOf(end: TaskInput['end'], { n, gives = { n }, inBlob }: TaskInput): Ending {
   const outputBlob = inBlob === true ? blobWith(gives) : undefined;
   switch (end) {
     case 'succeeded':

@@ -36,10 +36,9 @@ function Redrive({ filter, onClose }: DialogProps) {
   );
   const redrive = useAction('POST /v1/dead-letters/redrive');
   const tasks = counted.data?.count;
-  // With a fingerprint all run again at once; the API takes no rate for that.
-  const hasRate = filter.fingerprint === undefined;
+  const isGroup = filter.fingerprint !== undefined;
   const act = () => {
-    const body = { filter, ...(hasRate ? { ratePerSec: Number(rate) } : {}) };
+    const body = { filter, ratePerSec: Number(rate) };
     const onSuccess = () => {
       notify(`Redriving ${plural(tasks ?? 0, 'task')}`);
       onClose();
@@ -51,7 +50,7 @@ function Redrive({ filter, onClose }: DialogProps) {
       title="Run dead letters again?"
       action={tasks === undefined ? 'Counting …' : `Redrive ${plural(tasks, 'task')}`}
       isBusy={redrive.isPending}
-      isBlocked={tasks === undefined || tasks === 0}
+      isBlocked={tasks === undefined || tasks === 0 || !(Number(rate) > 0)}
       onClose={onClose}
       onConfirm={act}
     >
@@ -60,20 +59,22 @@ function Redrive({ filter, onClose }: DialogProps) {
           ? 'Counting …'
           : `${plural(tasks, 'task')} will run again, with attempts from 1.`}
       </p>
-      {hasRate && (
-        <Field
-          label="Tasks per second"
-          hint="Spares what they failed on. The redrive goes on after a restart."
-        >
-          <input
-            type="number"
-            min={0.001}
-            step="any"
-            value={rate}
-            onChange={(event) => setRate(event.target.value)}
-          />
-        </Field>
-      )}
+      <Field
+        label="Tasks per second"
+        hint={
+          isGroup
+            ? 'Spares what they failed on. They leave this page, and each waits for its time.'
+            : 'Spares what they failed on. The redrive goes on after a restart.'
+        }
+      >
+        <input
+          type="number"
+          min={0.001}
+          step="any"
+          value={rate}
+          onChange={(event) => setRate(event.target.value)}
+        />
+      </Field>
       <ErrorNote error={redrive.error ?? counted.error} />
     </Confirm>
   );

@@ -194,7 +194,6 @@ function Actions({ schedule }: { readonly schedule: Schedule }) {
   const close = () => setDoing(undefined);
   if (!may) return null;
   const isPermanent = 'permanent' in schedule.spec;
-  const canEdit = 'cron' in schedule.spec || 'everyMs' in schedule.spec;
   return (
     <>
       <ErrorNote error={pause.error ?? resume.error ?? trigger.error} />
@@ -213,7 +212,7 @@ function Actions({ schedule }: { readonly schedule: Schedule }) {
         <Button onClick={() => pause.mutate({ params })}>Pause</Button>
       )}
       {!isPermanent && <Button onClick={() => setDoing('backfill')}>Backfill</Button>}
-      {canEdit && <Button onClick={() => setDoing('edit')}>Edit</Button>}
+      <Button onClick={() => setDoing('edit')}>Edit</Button>
       <Button kind="danger" onClick={() => setDoing('delete')}>
         Delete
       </Button>

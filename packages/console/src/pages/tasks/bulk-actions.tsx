@@ -2,7 +2,7 @@
 import type { CancelTasksRequest } from '@sluice/protocol';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type ApiError, api } from '../../base/api.ts';
+import { type Answer, type ApiError, api } from '../../base/api.ts';
 import { STILL } from '../../base/live.ts';
 import { useApi } from '../../base/queries.ts';
 import { plural } from '../../base/words.ts';
@@ -13,9 +13,11 @@ import type { TaskRow } from './task-columns.tsx';
 import type { TaskSearch } from './task-filters.tsx';
 
 const ENDED = ['succeeded', 'failed', 'timed_out', 'expired', 'cancelled'];
-const AT_ONCE = 4;
+/** The API's limit for calls about many tasks. */
+const IDS_MAX = 1000;
 
-type Doing = 'cancel' | 'retry' | 'cancel-all';
+type What = 'cancel' | 'retry';
+type Doing = What | 'matching';
 
 interface BulkProps {
   readonly chosen: readonly TaskRow[];
@@ -28,6 +30,8 @@ export function BulkActions({ chosen, search, onDone }: BulkProps) {
   const open = chosen.filter(({ state }) => !ENDED.includes(state));
   const again = chosen.filter(({ state }) => ENDED.includes(state) && state !== 'succeeded');
   const filter = filterOf(search);
+  // What is shown has ended, so there is nothing to cancel, but to retry.
+  const what = search.state !== undefined && ENDED.includes(search.state) ? 'retry' : 'cancel';
   const close = () => setDoing(undefined);
   return (
     <div className="row">
@@ -39,14 +43,14 @@ export function BulkActions({ chosen, search, onDone }: BulkProps) {
         </Button>
       )}
       {chosen.length === 0 && filter !== undefined && (
-        <Button kind="danger" onClick={() => setDoing('cancel-all')}>
-          Cancel all that match …
+        <Button kind={what === 'cancel' ? 'danger' : 'plain'} onClick={() => setDoing('matching')}>
+          {what === 'cancel' ? 'Cancel' : 'Retry'} all that match …
         </Button>
       )}
       {doing === 'retry' && <Each tasks={again} what="retry" onClose={close} onDone={onDone} />}
       {doing === 'cancel' && <Each tasks={open} what="cancel" onClose={close} onDone={onDone} />}
-      {doing === 'cancel-all' && filter !== undefined && (
-        <CancelMatching filter={filter} onClose={close} onDone={onDone} />
+      {doing === 'matching' && filter !== undefined && (
+        <Matching what={what} filter={filter} onClose={close} onDone={onDone} />
       )}
     </div>
   );
@@ -57,7 +61,7 @@ type Filter = NonNullable<CancelTasksRequest['filter']>;
 /** The filter of the page as the call takes it; undefined if it has no such filter. */
 function filterOf({ type, state, tag, since, until, q, parent }: TaskSearch): Filter | undefined {
   // A text is no filter of the call, so the count would be another one than on the page.
-  if (q !== undefined || (state !== undefined && ENDED.includes(state))) return undefined;
+  if (q !== undefined || state === 'succeeded') return undefined;
   const [name, ...value] = (tag ?? '').split('=');
   const tags = name === '' ? undefined : { [name]: value.join('=') };
   const fields = Object.entries({ type, state, since, until, parentId: parent, tags });
@@ -67,7 +71,7 @@ function filterOf({ type, state, tag, since, until, q, parent }: TaskSearch): Fi
 
 interface EachProps {
   readonly tasks: readonly TaskRow[];
-  readonly what: 'retry' | 'cancel';
+  readonly what: What;
   readonly onClose: () => void;
   readonly onDone: () => void;
 }
@@ -78,18 +82,15 @@ function Each({ tasks, what, onClose, onDone }: EachProps) {
   const [problems, setProblems] = useState<readonly string[]>([]);
   const act = async () => {
     setBusy(true);
-    const pending = [...tasks];
     const failed: string[] = [];
-    const work = async () => {
-      for (let task = pending.pop(); task !== undefined; task = pending.pop()) {
-        const { id } = task;
-        const call = what === 'retry' ? 'POST /v1/tasks/{id}/retry' : 'POST /v1/tasks/{id}/cancel';
-        await api(call, { params: { id }, body: {} }).catch((error: ApiError) => {
-          failed.push(`${id}: ${error.message}`);
-        });
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    const call = what === 'retry' ? 'POST /v1/tasks/retry' : 'POST /v1/tasks/cancel';
+    for (let from = 0; from < tasks.length; from += IDS_MAX) {
+      const ids = tasks.slice(from, from + IDS_MAX).map(({ id }) => id);
+      await api(call, { body: { ids } }).then(
+        (answer) => failed.push(...problemsIn(answer)),
+        (error: ApiError) => failed.push(error.message),
+      );
+    }
     setBusy(false);
     await client.invalidateQueries();
     onDone();
@@ -124,35 +125,53 @@ function Each({ tasks, what, onClose, onDone }: EachProps) {
   );
 }
 
+/** What was refused of a call about many tasks. */
+function problemsIn(answer: Answer<'POST /v1/tasks/retry' | 'POST /v1/tasks/cancel'>): string[] {
+  if (!('items' in answer)) return [];
+  return answer.items.flatMap((item) =>
+    'error' in item ? `${item.id}: ${item.error.message}` : [],
+  );
+}
+
 interface MatchingProps {
+  readonly what: What;
   readonly filter: Filter;
   readonly onClose: () => void;
   readonly onDone: () => void;
 }
 
-function CancelMatching({ filter, onClose, onDone }: MatchingProps) {
-  const body = { filter, dryRun: true };
-  const counted = useApi('POST /v1/tasks/cancel', { body }, { meta: STILL });
+const MATCHING = {
+  cancel: { call: 'POST /v1/tasks/cancel', name: 'Cancel', done: 'Cancelled', kind: 'open task' },
+  retry: { call: 'POST /v1/tasks/retry', name: 'Retry', done: 'Retried', kind: 'ended task' },
+} as const;
+
+function Matching({ what, filter, onClose, onDone }: MatchingProps) {
+  const { call, name, done, kind } = MATCHING[what];
+  const counted = useApi(call, { body: { filter, dryRun: true } }, { meta: STILL });
   const client = useQueryClient();
   const [error, setError] = useState<ApiError | null>(null);
+  const [isBusy, setBusy] = useState(false);
   const matched =
     counted.data !== undefined && 'matched' in counted.data ? counted.data.matched : undefined;
   const act = async () => {
+    setBusy(true);
     try {
-      await api('POST /v1/tasks/cancel', { body: { filter } });
-      notify(`Cancelled ${plural(matched ?? 0, 'task')}`);
+      await api(call, { body: { filter } });
+      notify(`${done} ${plural(matched ?? 0, 'task')}`);
       await client.invalidateQueries();
       onDone();
       onClose();
     } catch (cause) {
       setError(cause as ApiError);
+      setBusy(false);
     }
   };
   return (
     <Confirm
-      title="Cancel all open tasks that match?"
-      action={matched === undefined ? 'Counting …' : `Cancel ${plural(matched, 'task')}`}
-      danger
+      title={`${name} all ${kind}s that match?`}
+      action={matched === undefined ? 'Counting …' : `${name} ${plural(matched, 'task')}`}
+      danger={what === 'cancel'}
+      isBusy={isBusy}
       isBlocked={matched === undefined || matched === 0}
       onClose={onClose}
       onConfirm={() => void act()}
@@ -160,7 +179,7 @@ function CancelMatching({ filter, onClose, onDone }: MatchingProps) {
       <p>
         {matched === undefined
           ? 'Counting …'
-          : `${plural(matched, 'open task')} match the filter of the page.`}
+          : `${plural(matched, kind)} match the filter of the page.`}
       </p>
       <ErrorNote error={error ?? counted.error} />
     </Confirm>

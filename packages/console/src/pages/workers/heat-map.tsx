@@ -1,30 +1,11 @@
-/** Workers by resources: how much of each is reserved. The number is in the cell. */
-import { count, shortCount } from '../../base/words.ts';
+/** Workers by resources: what is reserved of each, and what is used of it. */
+import { shortCount } from '../../base/words.ts';
 import { ScrollArea } from '../../ui/scroll-area.tsx';
+import { type HeatCell, heatCell, KINDS } from './heat-cell.ts';
 import type { Worker } from './workers-page.tsx';
 
-const KINDS = [
-  ['slots', 'Slots'],
-  ['cpu', 'CPU cores'],
-  ['memoryMb', 'Memory MB'],
-  ['diskMb', 'Disk MB'],
-  ['gpu', 'GPUs'],
-] as const;
-
-type Kind = (typeof KINDS)[number][0];
-
-interface Cell {
-  readonly used: number;
-  /** Undefined: without a limit. */
-  readonly max: number | undefined;
-}
-
-function cellOf({ used, capacity }: Worker, kind: Kind): Cell {
-  return { used: used[kind] ?? 0, max: capacity[kind] };
-}
-
 export function HeatMap({ workers }: { readonly workers: readonly Worker[] }) {
-  const kinds = KINDS.filter(([kind]) =>
+  const kinds = KINDS.filter(({ kind }) =>
     workers.some((worker) => worker.capacity[kind] !== undefined || (worker.used[kind] ?? 0) > 0),
   );
   return (
@@ -33,7 +14,7 @@ export function HeatMap({ workers }: { readonly workers: readonly Worker[] }) {
         <thead>
           <tr>
             <th>Worker</th>
-            {kinds.map(([kind, name]) => (
+            {kinds.map(({ kind, name }) => (
               <th key={kind}>{name}</th>
             ))}
           </tr>
@@ -41,9 +22,11 @@ export function HeatMap({ workers }: { readonly workers: readonly Worker[] }) {
         <tbody>
           {workers.map((worker) => (
             <tr key={worker.id}>
-              <td className="clip">{worker.name}</td>
-              {kinds.map(([kind]) => (
-                <HeatCell key={kind} cell={cellOf(worker, kind)} />
+              <td className="clip nowrap">{worker.name}</td>
+              {kinds.map(({ kind }) => (
+                <td key={kind}>
+                  <Cell cell={heatCell(worker, kind)} />
+                </td>
               ))}
             </tr>
           ))}
@@ -53,18 +36,52 @@ export function HeatMap({ workers }: { readonly workers: readonly Worker[] }) {
   );
 }
 
-function HeatCell({ cell: { used, max } }: { readonly cell: Cell }) {
-  const share = max === undefined || max === 0 ? 0 : Math.min(1, used / max);
-  const text =
-    max === undefined
-      ? `${shortCount(used)}, no limit`
-      : `${shortCount(used)} of ${shortCount(max)}`;
+export function HeatLegend() {
   return (
-    <td title={`${count(used)} reserved`}>
-      <span className="heat-cell">
-        <span className="heat-fill" style={{ width: `${share * 100}%` }} data-full={share >= 0.9} />
-        <span className="heat-text number">{text}</span>
+    <span className="row heat-legend">
+      <span>
+        <i className="heat-key" data-part="reserved" /> reserved for tasks
       </span>
-    </td>
+      <span>
+        <i className="heat-key" data-part="used" /> used, as measured
+      </span>
+    </span>
   );
+}
+
+/** The numbers are in the cell; the bars only help to compare. */
+function Cell({ cell: { max, reserved, used } }: { readonly cell: HeatCell }) {
+  const of = max === undefined ? ', no limit' : ` of ${shortCount(max)}`;
+  return (
+    <span className="heat-cell number">
+      <Bar part="reserved" share={shareOf(reserved, max)} />
+      <span>
+        {amount(reserved)}
+        {of}
+      </span>
+      {used !== undefined && (
+        <>
+          <Bar part="used" share={shareOf(used, max)} />
+          <span className="muted">{amount(used)} used</span>
+        </>
+      )}
+    </span>
+  );
+}
+
+function Bar({ part, share }: { readonly part: 'reserved' | 'used'; readonly share: number }) {
+  return (
+    <span className="heat-bar" aria-hidden="true">
+      <span data-part={part} data-full={share >= 0.9} style={{ width: `${share * 100}%` }} />
+    </span>
+  );
+}
+
+/** Cores are often a small part of one. */
+function amount(value: number): string {
+  return value > 0 && value < 1 ? value.toFixed(2) : shortCount(value);
+}
+
+function shareOf(value: number, max: number | undefined): number {
+  return max === undefined || max === 0 ? 0 : Math.min(1, value / max);
 }

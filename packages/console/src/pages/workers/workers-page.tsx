@@ -10,7 +10,7 @@ import { Confirm } from '../../ui/dialog.tsx';
 import { Button, Empty, ErrorNote, Loading, PageHead, Panel, Tags, Time } from '../../ui/parts.tsx';
 import { ScrollArea } from '../../ui/scroll-area.tsx';
 import { StateShape } from '../../ui/state-badge.tsx';
-import { HeatMap } from './heat-map.tsx';
+import { HeatLegend, HeatMap } from './heat-map.tsx';
 
 export type Worker = Item<'GET /v1/workers'>;
 
@@ -24,7 +24,7 @@ export function WorkersPage() {
       {list.isSuccess && list.items.length === 0 && <NoWorkers />}
       {list.items.length > 0 && (
         <div className="stack">
-          <Panel title="Reserved of capacity">
+          <Panel title="Reserved and used" aside={<HeatLegend />} flush>
             <HeatMap workers={list.items} />
           </Panel>
           <WorkerTable workers={list.items} />
@@ -57,15 +57,17 @@ function WorkerTable({ workers }: { readonly workers: readonly Worker[] }) {
         <tbody>
           {workers.map((worker) => (
             <tr key={worker.id}>
-              <td title={worker.id}>{worker.name}</td>
+              <td className="nowrap" title={worker.id}>
+                {worker.name}
+              </td>
               <td>
                 <WorkerState worker={worker} />
               </td>
               <td>{worker.version === '' ? '–' : worker.version}</td>
-              <td className="number">
+              <td className="number nowrap">
                 {count(worker.used.slots ?? 0)} / {shortCount(worker.capacity.slots ?? 0)}
               </td>
-              <td>
+              <td className="worker-types">
                 <Types worker={worker} />
               </td>
               <td>

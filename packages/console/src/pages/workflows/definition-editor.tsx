@@ -4,16 +4,21 @@
  */
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useDeferredValue, useId, useMemo, useState } from 'react';
+import { type FormEvent, lazy, Suspense, useDeferredValue, useMemo, useState } from 'react';
 import { ApiError, api } from '../../base/api.ts';
 import { STILL } from '../../base/live.ts';
 import { useAction, useApi } from '../../base/queries.ts';
+import type { Problem } from '../../editor/problem-places.ts';
 import { blocksOf } from '../../graph/definition.ts';
 import { GraphView } from '../../graph/graph-view.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { type Parsed, parsedJson } from '../../ui/json-field.tsx';
 import { Button, ErrorNote, Field } from '../../ui/parts.tsx';
 import { notify } from '../../ui/toast.tsx';
+
+const CodeEditor = lazy(async () => {
+  return { default: (await import('../../editor/code-editor.tsx')).CodeEditor };
+});
 
 const FIRST = {
   tasks: [
@@ -43,10 +48,10 @@ export function DefinitionEditor({ name: known, from, next = 1, onClose }: Edito
   const [version, setVersion] = useState(String(next));
   const [typed, setText] = useState<string>();
   const navigate = useNavigate();
-  const id = useId();
   const text = typed ?? JSON.stringify(start.data?.definition ?? FIRST, undefined, 2);
   const parsed = useParsed(text);
   const check = useCheck(name, version, parsed);
+  const problems = useProblems(check.error, check.data?.warnings);
   const put = useAction('PUT /v1/workflows/{name}/versions/{version}');
   const save = (event: FormEvent) => {
     event.preventDefault();
@@ -72,14 +77,10 @@ export function DefinitionEditor({ name: known, from, next = 1, onClose }: Edito
           onVersion={setVersion}
         />
         <div className="field">
-          <label htmlFor={id}>Definition, JSON or YAML</label>
-          <textarea
-            id={id}
-            rows={16}
-            spellCheck={false}
-            value={text}
-            onChange={(event) => setText(event.target.value)}
-          />
+          <span>{LABEL}</span>
+          <Suspense fallback={<pre className="code-editor">{text}</pre>}>
+            <CodeEditor label={LABEL} text={text} onText={setText} problems={problems} />
+          </Suspense>
         </div>
         <Verdict
           parsed={parsed}
@@ -102,6 +103,22 @@ export function DefinitionEditor({ name: known, from, next = 1, onClose }: Edito
       </form>
     </Dialog>
   );
+}
+
+const LABEL = 'Definition, JSON or YAML';
+
+type Warnings = readonly { readonly path: string; readonly message: string }[];
+
+/** What the server says, with the path of each problem. */
+function useProblems(error: Error | null, warnings: Warnings | undefined): readonly Problem[] {
+  return useMemo(() => {
+    if (error instanceof ApiError) {
+      return error.details.map(({ path, problem }) => {
+        return { path, message: problem, severity: 'error' as const };
+      });
+    }
+    return (warnings ?? []).map((warning) => ({ ...warning, severity: 'warning' as const }));
+  }, [error, warnings]);
 }
 
 function EditorGraph({ definition }: { readonly definition: unknown }) {
@@ -152,7 +169,7 @@ interface VerdictProps {
   readonly parsed: Parsed;
   readonly error: Error | null;
   readonly isChecked: boolean;
-  readonly warnings: readonly { readonly path: string; readonly message: string }[];
+  readonly warnings: Warnings;
 }
 
 function Verdict({ parsed, error, isChecked, warnings }: VerdictProps) {
@@ -163,7 +180,23 @@ function Verdict({ parsed, error, isChecked, warnings }: VerdictProps) {
       </div>
     );
   }
-  if (error instanceof ApiError) return <ErrorNote error={error} />;
+  if (error instanceof ApiError) {
+    // The message repeats the first of its details.
+    return error.details.length === 0 ? (
+      <ErrorNote error={error} />
+    ) : (
+      <div className="note" data-tone="bad" role="alert">
+        <strong data-tone="bad">The definition is not valid</strong>
+        <ul>
+          {error.details.map(({ path, problem }) => (
+            <li key={`${path} ${problem}`}>
+              <code>{path === '' ? '/' : path}</code> {problem}
+            </li>
+          ))}
+        </ul>
+      </div>
+    );
+  }
   if (!isChecked) return null;
   return (
     <div className="note" data-tone={warnings.length === 0 ? 'good' : 'warn'} role="status">

@@ -282,6 +282,31 @@ test('dead letters of many types are found at once', () => {
   ]);
 });
 
+test('chosen dead letters can run at a rate, also over a restart', () => {
+  const partition = new TestPartition();
+  const dead = submitted(partition, 4);
+  fail(partition, ...dead);
+  const states = () => dead.map((number) => partition.task(number).state);
+
+  const reply = partition.operate<StartRedrive>({
+    type: 'start_redrive',
+    ratePerSec: 10,
+    tasks: dead,
+    firstAfterMs: 100,
+  });
+  const atOnce = states();
+  partition.restart();
+  passTime(partition, 200);
+  const later = states();
+  passTime(partition, 200);
+
+  expect(reply).toEqual({ redrive: 0, count: 4 });
+  expect(atOnce).toEqual(['waiting', 'waiting', 'waiting', 'waiting']);
+  expect(later).toEqual(['queued', 'queued', 'waiting', 'waiting']);
+  expect(states()).toEqual(['queued', 'queued', 'queued', 'queued']);
+  expect(partition.state.deadLetters.count).toBe(0);
+});
+
 /** Submits tasks and returns their numbers. */
 function submitted(partition: TestPartition, count: number, type = 'hello'): number[] {
   const first = partition.state.nextTask;

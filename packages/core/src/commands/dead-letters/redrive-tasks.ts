@@ -1,13 +1,16 @@
-import { NO_SLOT } from '../../base/ids.ts';
+import { NO_SLOT, type Slot, type TaskNumber } from '../../base/ids.ts';
 import { queueKey } from '../../base/queue-key.ts';
 import { audit } from '../../decision/audit.ts';
 import type { Authored, Timed } from '../../decision/command-fields.ts';
 import type { Decision } from '../../decision/decision.ts';
+import { PATCHED_RUN_AT } from '../../events/task-events.ts';
 import { retry } from '../tasks/retry-tasks.ts';
 import { countDead, deadAmong, oldestDead } from './dead-letter-scope.ts';
 
 /** Every redrive is checked whenever time advances. */
 const REDRIVES_MAX = 100;
+
+const RATE_MIN = 0.001;
 
 /** Retries all dead letters that exist now, at a limited rate. */
 export interface StartRedrive extends Timed, Authored {
@@ -16,6 +19,11 @@ export interface StartRedrive extends Timed, Authored {
   readonly taskType?: string;
   /** Only these tasks, by number. They are retried at once, without a running redrive. */
   readonly tasks?: readonly number[];
+  /**
+   * With `tasks`: how long the first of them waits; each next one waits longer, by the rate.
+   * Without it none of them waits.
+   */
+  readonly firstAfterMs?: number;
   /** Rounded to 0.001; lower rates count as 0.001. */
   readonly ratePerSec: number;
 }
@@ -56,14 +64,35 @@ export function decideStartRedrive(decision: Decision, command: StartRedrive): S
 
 function redriveAtOnce(
   decision: Decision,
-  { namespace, by }: StartRedrive,
+  { namespace, by, firstAfterMs, ratePerSec }: StartRedrive,
   tasks: readonly number[],
 ): StartRedriveReply {
   const slots = deadAmong(decision.state, namespace, tasks);
   if (slots.length > 0) audit(decision, by, { namespace, action: 'redrive_started' });
-  for (const slot of slots) retry(decision, slot, 0);
+  const everyMs = 1000 / Math.max(RATE_MIN, ratePerSec);
+  slots.forEach((slot, index) => {
+    retry(decision, slot, 0);
+    if (firstAfterMs !== undefined) delay(decision, slot, firstAfterMs + index * everyMs);
+  });
   return { redrive: 0, count: slots.length };
 }
+
+/** Lets a task that was queued wait for its time. */
+function delay({ state, emit, events, now }: Decision, slot: Slot, waitMs: number): void {
+  if (waitMs <= 0) return;
+  const event = events.taskPatched;
+  event.slot = slot;
+  event.task = state.tasks.number[slot] as TaskNumber;
+  event.fields = PATCHED_RUN_AT;
+  event.priority = 0;
+  event.runAt = Math.ceil(now + waitMs);
+  event.timeouts = '';
+  event.tags = '';
+  Object.assign(event.input, NO_INPUT);
+  emit(event);
+}
+
+const NO_INPUT = { bytes: new Uint8Array(0), start: 0, end: 0 };
 
 export function decideEndRedrive(decision: Decision, command: EndRedrive): EndRedriveReply {
   const { state, emit, events } = decision;

@@ -12,10 +12,11 @@ import {
   isRunOver,
   RUN_REASONS,
   RUN_SUCCEEDED,
+  runReason,
   STEP_DUE,
   STEP_PENDING,
 } from '../../workflow/run-state.ts';
-import { type Visit, visitStep } from './end-steps.ts';
+import { type StepVisit, shownReference, type Visit, visitStep } from './end-steps.ts';
 import { ResetPlan } from './reset-plan.ts';
 
 /**
@@ -189,7 +190,29 @@ function goOn(
   const reset = events.stepsReset;
   reset.slot = run;
   reset.task = number;
+  const visit = { decision, run, program };
+  const skips = plannedSkips(visit, resets.steps);
   Object.assign(reset, { ...resets, frames });
   Object.assign(reset.input, { bytes: input, start: 0, end: input.length });
   emit(reset);
+  for (const step of skips) emitSkipPlanned(visitStep(visit, step));
+}
+
+/** Steps that the run has not reached, and passes over when it does. A reset forgets that. */
+function plannedSkips({ decision }: Visit, among: readonly number[]): number[] {
+  const { state, reason } = decision.state.runs.steps;
+  return among.filter((step) => {
+    const isAhead = state[step] === STEP_PENDING || state[step] === STEP_DUE;
+    return isAhead && reason[step] === runReason('skipped_by_call');
+  });
+}
+
+/** The run passes over this step when it reaches it. */
+export function emitSkipPlanned(at: StepVisit): void {
+  const { decision, run, step } = at;
+  const event = decision.events.stepSkipPlanned;
+  event.slot = step as Slot;
+  event.task = decision.state.runs.table.number[run] as TaskNumber;
+  event.reference = shownReference(at, step);
+  decision.emit(event);
 }

@@ -1,6 +1,6 @@
 import type { Slot, TaskNumber } from '../../base/ids.ts';
 import type { ListedBranch } from '../../decision/runs/branches.ts';
-import { elementsOf, kindOf } from '../../expressions/json-bytes.ts';
+import { elementCount, kindOf } from '../../expressions/json-bytes.ts';
 import { jsonText, ValueError } from '../../expressions/json-writer.ts';
 import type { Template } from '../../expressions/template.ts';
 import type { PayloadRange } from '../../structures/payload-range.ts';
@@ -89,8 +89,7 @@ function itemList(at: StepVisit, { items, name, version, isOnly }: ForkOverItems
   filler.fill(items, (part) => values.find(at, part), list);
   const range = { bytes: list.bytes, start, end: list.length };
   checkList(kindOf(range), 'forkTaskInputs');
-  let count = 0;
-  for (const _ of elementsOf(range)) count += 1;
+  const count = elementCount(range);
   list.copy(utf8.encode('}'));
   const tasks = workflow === undefined ? count : 0;
   return { input: { bytes: list.bytes, start: 0, end: list.length }, count, tasks };

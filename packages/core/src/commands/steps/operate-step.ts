@@ -25,15 +25,9 @@ import {
   STEP_SKIPPED,
   STEP_SUCCEEDED,
 } from '../../workflow/run-state.ts';
-import {
-  endStep,
-  type StepVisit,
-  shownReference,
-  type Visit,
-  visitStep,
-} from '../runs/end-steps.ts';
+import { endStep, type StepVisit, type Visit, visitStep } from '../runs/end-steps.ts';
 import { ResetPlan } from '../runs/reset-plan.ts';
-import { revive } from '../runs/revive-run.ts';
+import { emitSkipPlanned, revive } from '../runs/revive-run.ts';
 import { nextsAfterFailure } from './enter-step.ts';
 import { takeCase } from './immediate-steps.ts';
 
@@ -130,7 +124,7 @@ function keyOf({ runs: { steps }, tasks }: ReadonlyState, step: number): number 
  */
 function planSkip(at: StepVisit, { by, namespace }: OperateStep): OperateStepReply {
   const { decision, run: slot, step, node } = at;
-  const { steps, table } = decision.state.runs;
+  const { steps } = decision.state.runs;
   const isAhead = steps.state[step] === STEP_PENDING || steps.state[step] === STEP_DUE;
   // A loop is due after each iteration.
   const hasBegun = steps.inner[step] !== 0;
@@ -138,11 +132,7 @@ function planSkip(at: StepVisit, { by, namespace }: OperateStep): OperateStepRep
     return { rejection: 'step_not_waiting', slot };
   }
   if (steps.reason[step] !== runReason('skipped_by_call')) {
-    const event = decision.events.stepSkipPlanned;
-    event.slot = step as Slot;
-    event.task = table.number[slot] as TaskNumber;
-    event.reference = shownReference(at, step);
-    decision.emit(event);
+    emitSkipPlanned(at);
     audit(decision, by, { namespace, action: ACTIONS.skip });
   }
   return { slot };

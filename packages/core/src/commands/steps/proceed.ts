@@ -33,7 +33,7 @@ export function proceed(decision: Decision, { events }: RunBudget): void {
   const isResting = now < runWork.restsUntil && (events === 'all' || events === 0);
   if (line.length === 0 || isResting) return;
   const wanted = events === 'all' ? Infinity : UNITS_PER_COMMAND + UNITS_PER_EVENT * events;
-  let units = Math.min(runWork.unitsMax, wanted);
+  let units = Math.min(runWork.units, wanted);
   while (units > 0 && line.length > 0) {
     const run = turnOf(decision);
     runWork.next = state.runs.table.next[run] as Slot;
@@ -47,6 +47,7 @@ export function proceed(decision: Decision, { events }: RunBudget): void {
       return;
     }
   }
+  if (units <= 0 && wanted > runWork.units) runWork.warmUp();
 }
 
 const FULL = -1;

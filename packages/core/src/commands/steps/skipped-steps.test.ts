@@ -163,3 +163,25 @@ test('a restart forgets what was to be skipped', () => {
   expect(statesOf(run)).toEqual(['succeeded', 'running']);
   isSound();
 });
+
+test('a retry keeps what is to be skipped, also behind a failure that was allowed', () => {
+  const run = begin([{ ...simple('second'), permissive: true }, simple('third')]);
+  finish();
+  runs.end(run, 'third', 'skip');
+  runs.pause(run, true);
+  partition.report(session, {
+    lease: partition.leasesOf(session)[0],
+    kind: 'failed',
+    payload: '{}',
+    retryable: false,
+  });
+  runs.cancel(run);
+  expect(runs.run(run).state).toBe('cancelled');
+
+  runs.revive(run, 'retry');
+  finish();
+
+  expect(statesOf(run)).toEqual(['succeeded', 'succeeded', 'skipped']);
+  expect(runs.run(run).state).toBe('succeeded');
+  isSound();
+});

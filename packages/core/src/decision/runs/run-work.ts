@@ -7,11 +7,15 @@ import { Branches } from './branches.ts';
 import { ProgramCache } from './program-cache.ts';
 import { RunValues } from './run-values.ts';
 
+/** The first commands of a process take several times as long for the same work. */
+const COLD_UNITS = 125;
+
 /** Caches and working memory for decisions about runs. Volatile: nothing durable depends on it. */
 export class RunWork {
   readonly utf8: Utf8;
-  /** Bound on the work for runs that one command does. */
-  readonly unitsMax: number;
+  /** Bound on the work for runs that one command does. It grows while the code is cold. */
+  units: number;
+  private readonly unitsMax: number;
   readonly programs: ProgramCache;
   readonly branches: Branches;
   readonly values: RunValues;
@@ -33,10 +37,16 @@ export class RunWork {
 
   constructor(state: ReadonlyState, utf8: Utf8, unitsMax: number) {
     this.unitsMax = unitsMax;
+    this.units = Math.min(unitsMax, COLD_UNITS);
     this.utf8 = utf8;
     this.programs = new ProgramCache(utf8);
     this.branches = new Branches(state, utf8);
     this.values = new RunValues(state, utf8, this.branches);
     this.filler = new TemplateFiller(utf8);
+  }
+
+  /** A command has used all units: the code is warmer, and the next command may do more. */
+  warmUp(): void {
+    this.units = Math.min(this.unitsMax, 2 * this.units);
   }
 }

@@ -77,13 +77,19 @@ export function isJoined(values: ModelValues, { fork, join, suffix }: JoinPlace)
     return branches[ask]((branch) => isOver(values, branch, suffix));
   }
   return names[ask]((name) => {
-    const { branch, index } = placeInBranch(branches, name);
-    const isFork = String(branch[index].type).startsWith('FORK_JOIN');
-    return isOver(values, branch.slice(0, index + (isFork ? 2 : 1)), suffix);
+    const { branch, index } = memberPlace(branches, name);
+    return isOver(values, branch.slice(0, index + 1), suffix);
   });
 }
 
-/** The branch that a member of a join is in, and the place of the step around it there. */
+/** The branch of a member of a join, and the place there that it waits for: of a fork, its join. */
+export function memberPlace(branches: readonly (readonly ModelStep[])[], name: string) {
+  const { branch, index } = placeInBranch(branches, name);
+  const isFork = String(branch[index].type).startsWith('FORK_JOIN');
+  return { branch, index: isFork ? index + 1 : index };
+}
+
+/** The branch that a step is in, and the place of the step around it there. */
 export function placeInBranch(branches: readonly (readonly ModelStep[])[], name: string) {
   const has = (step: ModelStep) => flatten([step]).some((s) => s.taskReferenceName === name);
   const branch = branches.find((each) => each.some(has)) ?? [];

@@ -1,6 +1,6 @@
 import type { Entered } from './entered-step.ts';
 import { isDynamicFork } from './model-branches.ts';
-import { placeInBranch } from './model-joins.ts';
+import { memberPlace, placeInBranch } from './model-joins.ts';
 import { flatten, listsIn, loopsAround, type ModelStep, suffixOf } from './model-steps.ts';
 import type { RunModel } from './run-model.ts';
 
@@ -35,8 +35,13 @@ export function rerun(model: RunModel, key: string, input?: unknown): ReadonlySe
 
 /** What did not succeed begins again. The step `kept` waits for the run that it has. */
 function resetUnsuccessful(model: RunModel, kept: string): void {
+  const tolerated: string[] = [];
   for (const [key, entered] of model.entered) {
     if (entered.state !== 'failed' && entered.state !== 'cancelled') continue;
+    if (entered.state === 'failed' && model.values.find(key)?.permissive && key !== kept) {
+      tolerated.push(key);
+      continue;
+    }
     const isLoop = entered.state === 'cancelled' && (entered.iteration ?? 0) > 0;
     const isBranch = model.values.steps.has(key);
     entered.isEvaluating = false;
@@ -44,6 +49,9 @@ function resetUnsuccessful(model: RunModel, kept: string): void {
     else if (isLoop || key === kept) entered.state = 'running';
     else model.entered.delete(key);
   }
+  // The run went on after these, so what follows them begins again, too.
+  for (const key of tolerated) if (model.entered.has(key)) beginAgain(model, key);
+  model.hasFailure = false;
 }
 
 /** A branch stays with its fork. One that runs a workflow starts another run of it. */
@@ -134,7 +142,7 @@ function followJoin(model: RunModel, { fork, reference, suffix }: Branching): vo
   const from = placeInBranch(branches, reference);
   const names = join.joinOn ?? [];
   const isAwaited = names.some((name) => {
-    const { branch, index } = placeInBranch(branches, name);
+    const { branch, index } = memberPlace(branches, name);
     return branch === from.branch && index >= from.index;
   });
   if (names.length > 0 && !isAwaited) return;

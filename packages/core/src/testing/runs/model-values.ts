@@ -36,6 +36,8 @@ export class ModelValues {
     const entered = this.entered.get(key ?? '');
     const step = this.find(key ?? '');
     if (entered === undefined || step?.type !== 'DO_WHILE') return entered?.output;
+    // It was passed over before it began.
+    if (entered.state === 'skipped' && entered.iteration === undefined) return undefined;
     const iteration = entered.iteration ?? 0;
     const output: Record<string, unknown> = { iteration };
     if (Array.isArray(entered.items) && iteration > 0) {

@@ -4,6 +4,8 @@ import type { ModelDefinition, ModelStep } from './model-steps.ts';
 
 /** Steps of a definition that stands in another one. */
 const CHILD_STEPS = 8;
+/** Steps of a list, at most, unless it is said. */
+const LENGTH = 4;
 
 interface DefinitionOptions {
   readonly hasCalls?: boolean;
@@ -11,6 +13,8 @@ interface DefinitionOptions {
   readonly other?: string;
   /** Whether steps publish events. The interpreter knows the names of workflows that tests use. */
   readonly hasEvents?: boolean;
+  /** Steps of the outermost list, at most. */
+  readonly length?: number;
 }
 
 /** Draws definitions of all kinds of steps, nested. */
@@ -34,11 +38,18 @@ export class RandomDefinition {
   private readonly levels: number;
   private readonly other: string | undefined;
   private readonly hasEvents: boolean;
+  private readonly length: number;
 
   constructor(
     random: SeededRandom,
     most: number,
-    { hasCalls = true, levels = 0, other, hasEvents = false }: DefinitionOptions = {},
+    {
+      hasCalls = true,
+      levels = 0,
+      other,
+      hasEvents = false,
+      length = LENGTH,
+    }: DefinitionOptions = {},
   ) {
     this.random = random;
     this.most = most;
@@ -46,6 +57,7 @@ export class RandomDefinition {
     this.levels = levels;
     this.other = other;
     this.hasEvents = hasEvents;
+    this.length = length;
   }
 
   /** Beside other branches, what fails a run at once would race. */
@@ -61,7 +73,7 @@ export class RandomDefinition {
 
   private list(where: { depth: number; inFork: boolean; least: number }): ModelStep[] {
     const steps: ModelStep[] = [];
-    const length = where.least + this.below(4);
+    const length = where.least + this.below(where.depth === 0 ? this.length : LENGTH);
     for (let n = 0; n < length && this.steps < this.most; n++) {
       steps.push(...this.step(where.depth, where.inFork));
       if (steps.at(-1)?.type === 'TERMINATE') break;

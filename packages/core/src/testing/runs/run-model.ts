@@ -90,6 +90,11 @@ export class RunModel {
     return this.decider !== undefined && this.decider === this.entered.get(key);
   }
 
+  /** Whether a TERMINATE ended the run: a retry would only end it again, so it is refused. */
+  get wasTerminated(): boolean {
+    return [...this.entered.keys()].some((key) => this.values.find(key)?.type === 'TERMINATE');
+  }
+
   /** Steps end with the runs that they wait for. */
   private takeChildren(): void {
     if (this.options.isTold) return;

@@ -44,7 +44,9 @@ export function taskSpecs(bodies: readonly TaskBody[], first: number | undefined
       runAt,
       ...spec
     } = sent as unknown as TaskBody;
-    return runAt === undefined ? spec : { ...spec, runAt: new Date(runAt).getTime() };
+    // A refused time may be anything, even an object that cannot be converted.
+    const isTime = runAt !== undefined && problems.length === 0;
+    return isTime ? { ...spec, runAt: new Date(runAt).getTime() } : (spec as TaskSpec);
   });
   refuse('the task is not valid', details);
   return specs;

@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { DEFAULT_NAMESPACE, type TaskNumber, taskIdText } from '@sluice/core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ProjectorNotice } from '../projector.ts';
+import { DayFolder } from './day-file.ts';
 import { DayFiles } from './day-files.ts';
 import { MarkFile } from './mark-file.ts';
 import { record } from './record-fixture.ts';
@@ -28,7 +29,7 @@ afterEach(() => {
 
 function open(): void {
   notices = [];
-  files = new DayFiles(folder, (notice) => notices.push(notice));
+  files = new DayFiles(new DayFolder(folder), (notice) => notices.push(notice));
 }
 
 function write(...records: TaskRecord[]): void {

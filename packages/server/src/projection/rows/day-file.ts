@@ -1,7 +1,17 @@
+import { mkdirSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { namespaceOf, TASK_STATES, type Tags, type TaskNumber, taskIdText } from '@sluice/core';
 import { blobsNamedByRun, isRun } from '../runs/run-record.ts';
-import { openDatabase, resultOf } from './database-file.ts';
+import {
+  bytesOnDisk,
+  openDatabase,
+  removeDatabase,
+  resultOf,
+  setAside,
+  syncFolder,
+} from './database-file.ts';
+import { DAY_NAME } from './day-names.ts';
 import { FORM, READ, SHRINKING_FORM, UPSERT } from './day-schema.ts';
 import { searchOf, tagText } from './row-conditions.ts';
 import { isOpen, type RowQuery } from './row-query.ts';
@@ -10,7 +20,7 @@ import { blobsNamedBy } from './task-record.ts';
 
 const PARTITION = 0;
 
-export interface DayFileOptions {
+export interface DayOptions {
   /** Called for a row that cannot be read, or a record that cannot be written, and is left out. */
   readonly onLeftOut: (what: 'row' | 'record', task: string, why: string) => void;
   /** Rows are removed one by one, and their space is returned to the disk. */
@@ -20,7 +30,7 @@ export interface DayFileOptions {
 /** The tasks that were submitted on one day, in a separate database. */
 export class DayFile {
   readonly path: string;
-  private readonly options: DayFileOptions;
+  private readonly options: DayOptions;
   private readonly db: DatabaseSync;
   private readonly nameIds = new Map<string, number>();
   private readonly places = new Map<string, Place>();
@@ -29,7 +39,7 @@ export class DayFile {
   /** Rows that cannot be read and could not be moved away. */
   private readonly unreadable = new Set<number>();
 
-  constructor(path: string, options: DayFileOptions) {
+  constructor(path: string, options: DayOptions) {
     this.path = path;
     this.options = options;
     this.db = openDatabase(path, options.isShrinking ? SHRINKING_FORM : FORM);
@@ -209,7 +219,7 @@ export class DayFile {
   private setAside({ number, submittedAt = 0 }: Partial<StoredRow>, why: Error): void {
     if (number === undefined || this.unreadable.has(number)) return;
     this.unreadable.add(number);
-    this.options.onLeftOut('row', idOf(number, submittedAt), why.message);
+    this.options.onLeftOut('row', rowId(number, submittedAt), why.message);
     try {
       this.transact(() => {
         this.prepare('INSERT INTO unreadable SELECT * FROM tasks WHERE number = ?').run(number);
@@ -230,7 +240,7 @@ export class DayFile {
     } catch (cause) {
       if (!isOfOneRow(cause)) throw cause;
       const { number, submittedAt } = stored.record;
-      this.options.onLeftOut('record', idOf(number, submittedAt), (cause as Error).message);
+      this.options.onLeftOut('record', rowId(number, submittedAt), (cause as Error).message);
     }
   }
 
@@ -306,6 +316,41 @@ export class DayFile {
   }
 }
 
+/** Days as files of one folder. */
+export class DayFolder {
+  private readonly folder: string;
+
+  constructor(folder: string) {
+    this.folder = folder;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    syncFolder(dirname(folder));
+  }
+
+  list(): string[] {
+    return readdirSync(this.folder).flatMap((name) => DAY_NAME.exec(name)?.[1] ?? []);
+  }
+
+  open(name: string, options: DayOptions): DayFile {
+    return new DayFile(this.pathOf(name), options);
+  }
+
+  bytesOf(name: string): number {
+    return bytesOnDisk(this.pathOf(name));
+  }
+
+  remove(name: string): void {
+    removeDatabase(this.pathOf(name));
+  }
+
+  setAside(name: string, cause: unknown): string {
+    return setAside(this.pathOf(name), cause);
+  }
+
+  private pathOf(name: string): string {
+    return join(this.folder, `${name}.sqlite`);
+  }
+}
+
 /** A queue and its namespace, as ids of their names. */
 interface Place {
   readonly queue: number;
@@ -323,7 +368,7 @@ function isOfOneRow(cause: unknown): boolean {
   return result === undefined || REFUSED_VALUES.includes(result);
 }
 
-function idOf(number: number, submittedAt: number): string {
+export function rowId(number: number, submittedAt: number): string {
   try {
     return taskIdText({ submittedAt, partition: PARTITION, number: number as TaskNumber });
   } catch {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DEFAULT_NAMESPACE, FAILED, QUEUED } from '@sluice/core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { DayFolder } from './day-file.ts';
 import { DayFiles, type FileNotice, type Retention } from './day-files.ts';
 import { DAY_MS, record, START_AT } from './record-fixture.ts';
 import type { RowQuery } from './row-query.ts';
@@ -29,7 +30,7 @@ afterEach(() => {
 
 function open(): void {
   notices = [];
-  files = new DayFiles(folder, (notice) => notices.push(notice));
+  files = new DayFiles(new DayFolder(folder), (notice) => notices.push(notice));
 }
 
 function write(...records: TaskRecord[]): void {

@@ -1,15 +1,6 @@
-import { mkdirSync, readdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import {
-  bytesOnDisk,
-  isUnusable,
-  OtherSchemaError,
-  removeDatabase,
-  setAside,
-  syncFolder,
-} from './database-file.ts';
-import { DayFile } from './day-file.ts';
-import { DAY_NAME, endOf, KEPT, nameOf, startOf } from './day-names.ts';
+import { isUnusable, OtherSchemaError } from './database-file.ts';
+import type { DayFile, DayOptions } from './day-file.ts';
+import { endOf, KEPT, nameOf, startOf } from './day-names.ts';
 import { isCovered } from './row-conditions.ts';
 import { hasTags, type RowQuery, type Times } from './row-query.ts';
 import type { AnyRecord, StoredRecord } from './stored-row.ts';
@@ -50,12 +41,42 @@ export interface Passed {
   readonly passed: number;
 }
 
+/** The rows of one day, wherever they are. */
+export type DayTable = Pick<
+  DayFile,
+  | 'first'
+  | 'last'
+  | 'usedBytes'
+  | 'write'
+  | 'read'
+  | 'find'
+  | 'names'
+  | 'open'
+  | 'removeBetween'
+  | 'removeEnded'
+  | 'firstSince'
+  | 'close'
+>;
+
+/** Where the days are. */
+export interface DayStorage {
+  /** Names of the days that exist. */
+  list(): string[];
+  /** Opens a day, which is made if it does not exist. */
+  open(name: string, options: DayOptions): DayTable;
+  /** Room that a day takes. */
+  bytesOf(name: string): number;
+  remove(name: string): void;
+  /** Puts a day that cannot be used where no search finds it. Returns that place. */
+  setAside(name: string, cause: unknown): string;
+}
+
 /** Whether memory has something newer of a task than its row. */
 type IsOld = (number: number) => boolean;
 
 interface Day {
   readonly name: string;
-  readonly file: DayFile;
+  readonly file: DayTable;
   /** Number of its oldest task; infinite while it has none. */
   first: number;
 }
@@ -67,25 +88,22 @@ interface Day {
  * A task is found by its number alone, because numbers and days increase together.
  */
 export class DayFiles {
-  private readonly folder: string;
+  private readonly storage: DayStorage;
   private readonly notify: (notice: FileNotice) => void;
   /** Oldest first; the file of kept tasks comes first. */
   private readonly days: Day[] = [];
   /** The day being removed; tasks that outlive it are moved in steps. */
   private leaving: { readonly name: string; next: number } | undefined;
 
-  constructor(folder: string, notify: (notice: FileNotice) => void) {
-    this.folder = folder;
+  constructor(storage: DayStorage, notify: (notice: FileNotice) => void) {
+    this.storage = storage;
     this.notify = notify;
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    syncFolder(dirname(folder));
-    const names = readdirSync(folder).flatMap((name) => DAY_NAME.exec(name)?.[1] ?? []);
-    for (const name of [KEPT, ...names.sort()]) this.days.push(this.openDay(name));
+    for (const name of [KEPT, ...storage.list().sort()]) this.days.push(this.openDay(name));
   }
 
   /** Size of the files on the disk. */
   get bytes(): number {
-    return this.days.reduce((sum, { name }) => sum + bytesOnDisk(this.pathOf(name)), 0);
+    return this.days.reduce((sum, { name }) => sum + this.storage.bytesOf(name), 0);
   }
 
   /** Bytes of the rows. Free pages and the write-ahead log do not count. */
@@ -246,7 +264,7 @@ export class DayFiles {
 
   private openDay(name: string): Day {
     const open = (): Day => {
-      const file = new DayFile(this.pathOf(name), {
+      const file = this.storage.open(name, {
         onLeftOut: (what, task, why) => {
           const type = what === 'row' ? 'row_set_aside' : 'record_left_out';
           this.notify({ type, day: name, task, why });
@@ -269,7 +287,7 @@ export class DayFiles {
   }
 
   /** Runs `use` on a day's file. A damaged file is set aside, and an empty one replaces it. */
-  private guarded<T>({ name }: Day, use: (file: DayFile) => T): T {
+  private guarded<T>({ name }: Day, use: (file: DayTable) => T): T {
     // The caller may hold a file that was set aside meanwhile.
     const place = this.days.findIndex((day) => day.name === name);
     const { file } = this.days[place];
@@ -286,7 +304,7 @@ export class DayFiles {
 
   private replace(name: string, cause: unknown): void {
     if (!isUnusable(cause)) throw cause;
-    const file = setAside(this.pathOf(name), cause);
+    const file = this.storage.setAside(name, cause);
     const isOther = cause instanceof OtherSchemaError;
     const type = isOther ? 'day_of_other_version' : 'day_set_aside';
     this.notify({ type, file, why: (cause as Error).message });
@@ -295,16 +313,12 @@ export class DayFiles {
   private remove(day: Day): void {
     day.file.close();
     this.days.splice(this.days.indexOf(day), 1);
-    removeDatabase(this.pathOf(day.name));
-  }
-
-  private pathOf(name: string): string {
-    return join(this.folder, `${name}.sqlite`);
+    this.storage.remove(day.name);
   }
 }
 
 /** The same query by numbers only; undefined when the file has no task of that time. */
-function narrow(file: DayFile, query: RowQuery, { since, until }: Times): RowQuery | undefined {
+function narrow(file: DayTable, query: RowQuery, { since, until }: Times): RowQuery | undefined {
   const from = since <= 0 ? query.from : file.firstSince(since);
   if (from === undefined) return undefined;
   const before = until === Number.POSITIVE_INFINITY ? undefined : file.firstSince(until);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Projector } from '../projector.ts';
+import { DayFolder } from './day-file.ts';
 import { DayFiles } from './day-files.ts';
 import { record } from './record-fixture.ts';
 
@@ -49,7 +50,7 @@ test('the names of all folders and files are synced before a projection is ready
 });
 
 test('the name of a new day is synced before its first row counts', () => {
-  const files = new DayFiles(data, () => undefined);
+  const files = new DayFiles(new DayFolder(data), () => undefined);
 
   files.write([{ record: record(1, 1), position: 1 }]);
 

@@ -28,9 +28,9 @@ export interface MarkNotice {
   readonly why: string;
 }
 
-const MARK_ROW = 'SELECT position, at, rebuild_to AS rebuildTo FROM mark';
+export const MARK_ROW = 'SELECT position, at, rebuild_to AS rebuildTo FROM mark';
 
-const FORM = {
+export const MARK_FORM = {
   pragmas: 'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;',
   schema: `CREATE TABLE IF NOT EXISTS mark (
     id INTEGER PRIMARY KEY, position INTEGER NOT NULL, at INTEGER NOT NULL,
@@ -55,7 +55,7 @@ export class MarkFile {
     this.path = join(folder, MARK_FILE);
     this.notify = notify;
     try {
-      this.db = openDatabase(this.path, FORM);
+      this.db = openDatabase(this.path, MARK_FORM);
     } catch (cause) {
       this.db = this.replaced(cause);
     }
@@ -118,6 +118,6 @@ export class MarkFile {
     const isOther = cause instanceof OtherSchemaError;
     const type = isOther ? 'mark_of_other_version' : 'mark_set_aside';
     this.notify({ type, file, why: (cause as Error).message });
-    return openDatabase(this.path, FORM);
+    return openDatabase(this.path, MARK_FORM);
   }
 }

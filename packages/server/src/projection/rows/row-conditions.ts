@@ -86,7 +86,7 @@ function by(index: string, ...covers: Lead['covers']): Lead {
   return { from: `tasks INDEXED BY ${index}`, covers };
 }
 
-function isRare(state: string | undefined): boolean {
+export function isRare(state: string | undefined): boolean {
   return state !== undefined && state !== TASK_STATES[SUCCEEDED];
 }
 
@@ -95,6 +95,6 @@ function tagsOf({ tags }: RowQuery, namespace: number): string[] {
 }
 
 /** A tag of one namespace; the same tag of another namespace is a different index entry. */
-export function tagText(namespace: number, name: string, value: string): string {
+export function tagText(namespace: number | string, name: string, value: string): string {
   return JSON.stringify([namespace, name, value]);
 }

@@ -249,7 +249,9 @@ function isEndedBy(command: ToldCommand['command'], run: RunStory, reference: st
 }
 
 /** A call ended a step without a task. */
-function endByHand({ model }: RunStory, { kind, reference, state, output }: StepEnded): void {
+function endByHand(run: RunStory, { kind, reference, state, output }: StepEnded): void {
+  const { model } = run;
+  if (STEP_KINDS[kind] === 'DO_WHILE') run.leaveLoop(reference);
   const text = textOf(output);
   const entered = model.entered.get(reference);
   switch (stepStateName(state)) {

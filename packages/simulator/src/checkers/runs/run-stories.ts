@@ -145,6 +145,8 @@ export class RunStories implements StoryRule {
       // A loop begins an iteration when all tasks of its body fit into memory, and a fork likewise.
       if (run.due.size === 0 || run.waitsForRoom) this.waiting.delete(run);
       if (run.waitsForRoom || run.state !== 'running') continue;
+      // The interpreter has all values at once. Here a step waits for them, and others for it.
+      if (run.asking.size > 0) run.postponeDue(now);
       for (const [reference, since] of run.due) {
         const lateMs = now - Math.max(since, this.pace.freeSince);
         this.check(lateMs <= this.pace.lateMsMax, 'I23', () => {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Event, RUN_STATES, runIdText, STEP_STATES } from '@sluice/core';
-import type { ModelDefinition } from '@sluice/core/testing/runs/model-steps';
+import { flatten, type ModelDefinition, suffixOf } from '@sluice/core/testing/runs/model-steps';
 import { takeBack } from '@sluice/core/testing/runs/model-taking-back';
 import { RunModel } from '@sluice/core/testing/runs/run-model';
 import { plainIds } from '@sluice/core/testing/runs/shown-runs';
@@ -98,6 +98,11 @@ export class RunStory {
     }
   }
 
+  /** What may enter has been able to since now at the earliest. */
+  postponeDue(now: number): void {
+    for (const [reference, since] of this.due) this.due.set(reference, Math.max(since, now));
+  }
+
   enter(reference: string, { slot, task = 0, until = 0 }: Entering): void {
     this.places.set(slot, reference);
     this.due.delete(reference);
@@ -112,6 +117,23 @@ export class RunStory {
     const { hasFailure, variables, steps } = this;
     takeBack(this.model, { isPaused: this.state === 'paused', hasFailure, variables, steps });
     this.due.clear();
+  }
+
+  /** A loop ended that waited for room: what the interpreter began in it has not begun. */
+  leaveLoop(loop: string): void {
+    const { model } = this;
+    const inside = flatten(model.values.find(loop)?.loopOver ?? []);
+    const names = inside.map(({ taskReferenceName: name }) => `${name}${suffixOf(loop)}__`);
+    for (const [key, { branches = [] }] of model.entered) {
+      if (this.steps.has(key) || !names.some((name) => key.startsWith(name))) continue;
+      for (const each of [key, ...branches.map((branch) => branch + suffixOf(key))]) {
+        model.entered.delete(each);
+        this.due.delete(each);
+      }
+    }
+    const begun = this.steps.get(loop)?.iteration ?? 0;
+    const entered = model.entered.get(loop);
+    if (entered !== undefined && begun === 0) delete entered.iteration;
   }
 
   /** Steps whose tasks have not ended by the log. */

@@ -1,12 +1,10 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { TaskAborted, type TaskContext } from '@sluice/sdk';
-import type { AttemptFolder } from '../host/work-folder.ts';
-import type { AttemptRecord } from '../logic/attempt-record.ts';
-import type { GpuShares } from '../logic/gpu-shares.ts';
+import type { TaskContext } from '@sluice/sdk';
+import { TaskAborted } from '@sluice/sdk/logic';
+import type { AttemptRecord } from './attempt-record.ts';
+import type { GpuShares } from './gpu-shares.ts';
 
-/** File of an attempt's folder that says what it is. */
-export const RECORD_FILE = 'record.json';
+/** What is used of a task here. */
+type AttemptContext = Pick<TaskContext, 'id' | 'attempt' | 'lease' | 'resources' | 'signal'>;
 
 /** One attempt that this agent runs. */
 export interface LiveAttempt {
@@ -23,6 +21,7 @@ export interface LiveAttempt {
 /** The attempts that this agent runs: their names, and what they have of the host. */
 export class LiveAttempts {
   private readonly gpus: GpuShares;
+  private readonly now: () => number;
   private readonly names = new Set<string>();
   private readonly running = new Set<LiveAttempt>();
   private readonly cleaning = new Set<Promise<void>>();
@@ -31,8 +30,10 @@ export class LiveAttempts {
   /** Attempts of an earlier agent whose handlers have not begun, by lease. */
   private readonly left = new Map<string, AttemptRecord>();
 
-  constructor(gpus: GpuShares) {
+  /** `now` returns milliseconds since 1970. */
+  constructor(gpus: GpuShares, now: () => number) {
     this.gpus = gpus;
+    this.now = now;
   }
 
   /** Attempts that are not to be cleaned up. */
@@ -59,7 +60,7 @@ export class LiveAttempts {
    * removed when the server has answered how it ended: an agent that is killed before leaves it to
    * the next one, which reports it again.
    */
-  async with<T>(context: TaskContext, run: (live: LiveAttempt) => Promise<T>): Promise<T> {
+  async with<T>(context: AttemptContext, run: (live: LiveAttempt) => Promise<T>): Promise<T> {
     const live = this.begin(context);
     this.running.add(live);
     try {
@@ -86,7 +87,7 @@ export class LiveAttempts {
   }
 
   /** What cannot be removed now is ownerless, and is removed at the next connection. */
-  private async clean({ name, cleanUp }: LiveAttempt, context: TaskContext): Promise<void> {
+  private async clean({ name, cleanUp }: LiveAttempt, context: AttemptContext): Promise<void> {
     if (hasReport(context)) {
       await new Promise<void>((resolve) => this.unreported.set(context.lease, resolve));
     }
@@ -94,14 +95,14 @@ export class LiveAttempts {
     this.names.delete(name);
   }
 
-  private begin({ id, attempt, lease, resources }: TaskContext): LiveAttempt {
+  private begin({ id, attempt, lease, resources }: AttemptContext): LiveAttempt {
     const adopted = this.left.get(lease);
     if (adopted !== undefined) {
       this.left.delete(lease);
       return { ...NEW, name: adopted.name, adopted, gpus: adopted.gpus };
     }
     // A lease is granted once, so no other attempt of the task has this name.
-    const name = `${id}-${attempt}-${Date.now().toString(36)}`;
+    const name = `${id}-${attempt}-${this.now().toString(36)}`;
     const gpus = this.gpus.take(resources.gpu ?? 0);
     // The server counts them too, so this is a defect of one of the two.
     if (gpus === undefined) throw new Error(`${resources.gpu} GPUs are not free here`);
@@ -111,31 +112,10 @@ export class LiveAttempts {
 }
 
 /** Whether the end of the attempt is reported. */
-function hasReport({ signal }: TaskContext): boolean {
+function hasReport({ signal }: AttemptContext): boolean {
   const { reason } = signal;
   if (!(reason instanceof TaskAborted)) return true;
   return reason.type !== 'lease_lost' && reason.type !== 'stopping';
 }
 
 const NEW = { writtenBytes: 0, cleanUp: async () => undefined };
-
-/** Writes down what an agent that starts later has to know. Before the program is started. */
-export async function record(
-  folder: AttemptFolder,
-  { id, type, attempt, lease, resources, exec }: TaskContext,
-  { name, gpus }: LiveAttempt,
-): Promise<void> {
-  const task = { id, type, attempt, lease, resources, exec };
-  const entry: AttemptRecord = { name, task, gpus, startedAt: Date.now() };
-  await writeFile(join(folder.control, RECORD_FILE), JSON.stringify(entry), { mode: 0o600 });
-}
-
-/** Where a run tells what it sees. */
-export function portsOf(context: TaskContext, live: LiveAttempt) {
-  return {
-    log: (line: string) => void context.log(line),
-    onWritten: (bytes: number) => {
-      live.writtenBytes = bytes;
-    },
-  };
-}

@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import { HoldStore, type HoldView, type ServerView } from '../hold/hold-store.ts';
+import { readPlace } from '../log/log-place.ts';
+import { LogStatements } from '../log/log-statements.ts';
+import { checkSchema, FIRST_PARTITION, initStore } from '../schema/store-schema.ts';
+import { checkSettings, readDurability, type StoreDurability } from '../schema/store-settings.ts';
+import { TableNames } from '../schema/table-names.ts';
+import { unfinishedImport } from '../schema/unfinished-import.ts';
+import { Session } from '../session/session.ts';
+import type { StoreAddress } from '../session/store-address.ts';
+
+/** What an operator wants to know about a store and its servers. */
+export interface StoreStatus {
+  readonly hold: HoldView;
+  readonly servers: readonly ServerView[];
+  /** Records that the log has had. */
+  readonly tail: number;
+  readonly bytes: number;
+  readonly durability: StoreDurability;
+  /** The folder whose import is running or has failed. */
+  readonly unfinishedImport?: string;
+}
+
+/** Makes the tables. False when they are there already. */
+export async function initStoreAt(address: StoreAddress): Promise<boolean> {
+  return withSession(address, async (session) => {
+    await checkSettings(session, address);
+    return initStore(session, address);
+  });
+}
+
+/** Rejects unless there is a store of a known form that keeps what Sluice promises. */
+export async function checkStoreAt(address: StoreAddress): Promise<void> {
+  await withSession(address, async (session) => {
+    await checkSettings(session, address);
+    await checkSchema(session, address);
+  });
+}
+
+export async function storeStatus(address: StoreAddress): Promise<StoreStatus> {
+  return withSession(address, async (session) => {
+    await checkSchema(session, address);
+    const names = new TableNames(address.schema);
+    const { tail } = await readPlace(session, new LogStatements(names, FIRST_PARTITION));
+    const { rows } = await session.query<{ bytes: number }>(
+      `SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::float8 AS bytes FROM pg_class c
+       JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = $1 AND relkind = 'r'`,
+      [address.schema],
+    );
+    const durability = await readDurability(session);
+    const from = await unfinishedImport(session, address);
+    const importing = from === undefined ? {} : { unfinishedImport: from };
+    return { ...(await holders(address)), tail, bytes: rows[0].bytes, durability, ...importing };
+  });
+}
+
+/** The projection has seen no more than the log has. */
+export async function limitMark(address: StoreAddress): Promise<void> {
+  const { tail } = await storeStatus(address);
+  const mark = new TableNames(address.schema).table('mark');
+  await withSession(address, (session) =>
+    session.query(`UPDATE ${mark} SET position = least(position, $1)`, [tail]),
+  );
+}
+
+/** Asks the owner to hand the partition over. False when there is none. */
+export async function askHandOff(address: StoreAddress): Promise<boolean> {
+  const store = new HoldStore(address, randomUUID());
+  try {
+    return await store.askHandOff();
+  } finally {
+    await store.close();
+  }
+}
+
+async function holders(address: StoreAddress): Promise<Pick<StoreStatus, 'hold' | 'servers'>> {
+  const store = new HoldStore(address, randomUUID());
+  try {
+    return { hold: await store.look(), servers: await store.servers() };
+  } finally {
+    await store.close();
+  }
+}
+
+async function withSession<T>(
+  address: StoreAddress,
+  use: (session: Session) => Promise<T>,
+): Promise<T> {
+  const session = await Session.open(address, 'sluice cluster');
+  try {
+    return await use(session);
+  } finally {
+    await session.end();
+  }
+}

@@ -1,0 +1,30 @@
+export {
+  askHandOff,
+  checkStoreAt,
+  initStoreAt,
+  limitMark,
+  type StoreStatus,
+  storeStatus,
+} from './admin/store-admin.ts';
+export { beginImport, endImport, StoreNotEmptyError } from './admin/store-import.ts';
+export { BlobRows, type BlobRowsOptions } from './blobs/blob-rows.ts';
+export { HoldStore, type HoldView, type ServerView } from './hold/hold-store.ts';
+export { LineCopies } from './lines/line-copies.ts';
+export { type LineEntry, LineRows, type LineRowsOptions } from './lines/line-rows.ts';
+export { PostgresLog, type PostgresLogOptions } from './log/postgres-log.ts';
+export { Notes } from './notes/notes.ts';
+export { readSecret, StoreSchemaError } from './schema/store-schema.ts';
+export { StoreSettingsError } from './schema/store-settings.ts';
+export {
+  parseStoreAddress,
+  type StoreAddress,
+  StoreAddressError,
+} from './session/store-address.ts';
+export { SyncQueryError, SyncSession } from './session/sync-session.ts';
+export {
+  PostgresSnapshots,
+  type PostgresSnapshotsOptions,
+} from './snapshots/postgres-snapshots.ts';
+
+/** The module that the process of a fold loads. */
+export const FOLD_MODULE = new URL('./fold-source.ts', import.meta.url).href;

@@ -1,0 +1,240 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { HoldStore, HoldView } from '@sluice/postgres';
+import type { OwnerPlace } from '../forwarding/peer.ts';
+import { HOP_HEADER } from '../http/hop.ts';
+import { HOLD_MS, HoldTerm, HoldWatch, LOOK_MS, RENEW_MS } from './hold-rules.ts';
+import { askRole, isGone } from './owner-probe.ts';
+
+export interface MembershipOptions {
+  readonly store: HoldStore;
+  readonly runId: string;
+  /** By which other servers reach this one. */
+  readonly url: string;
+  readonly version: string;
+  /** Records that this server knows to be committed, and since which accepted loss. */
+  readonly position: () => number;
+  readonly generation: () => string;
+  /** Whether this server could take over now (it has caught up). */
+  readonly isReady: () => boolean;
+  /** What shows another server that this one speaks. */
+  readonly hop: () => string;
+  /** The partition is this server's. It resolves when the server answers. */
+  readonly onClaimed: (epoch: number) => Promise<void>;
+  /** Another server has the partition, or nobody knows whether. */
+  readonly onLost: (cause: Error) => void;
+  /** An operator wants another server to take over. */
+  readonly onHandOff: () => void;
+  readonly onTrouble: (cause: Error | undefined) => void;
+}
+
+/** A server that has let go leaves the partition to others for this long. */
+const REFRAIN_MS = 3_000;
+
+/** A server that was seen longer ago may be gone. */
+const SEEN_MS_MAX = 5_000;
+
+/** A server that takes longer lets go, so that another one can try. */
+const TAKEOVER_MS_MAX = 60_000;
+
+/** How often a server says that it is there. */
+const BEAT_MS = 1_000;
+
+/**
+ * Watches the hold of the partition: renews it while this server has it, claims it when it may.
+ * The epoch alone decides whether an append lands; this only says who tries.
+ */
+export class Membership {
+  readonly term = new HoldTerm({ monotonic: () => performance.now(), wall: Date.now });
+  private readonly options: MembershipOptions;
+  private watch = new HoldWatch();
+  /** Undefined while this server does not hold the partition. */
+  private epoch: number | undefined;
+  private place: OwnerPlace | undefined;
+  /** The database's clock minus the monotonic clock of this process. */
+  private clockOffset: number | undefined;
+  /** Until then others go first. */
+  private refrainUntil = 0;
+  private beatAt = Number.NEGATIVE_INFINITY;
+  private isClosed = false;
+  private wake: () => void = () => undefined;
+  private running: Promise<void> = Promise.resolve();
+
+  constructor(options: MembershipOptions) {
+    this.options = options;
+  }
+
+  get owner(): OwnerPlace | undefined {
+    return this.place;
+  }
+
+  get isOwner(): boolean {
+    return this.epoch !== undefined;
+  }
+
+  /** The database's time, so that a server with a wrong clock fires nothing early. */
+  now(): number {
+    return this.clockOffset === undefined ? Date.now() : performance.now() + this.clockOffset;
+  }
+
+  start(): void {
+    this.running = this.run();
+  }
+
+  /** Looks at once, because the owner has let go. */
+  nudge(): void {
+    this.wake();
+  }
+
+  /** Records that any server knows to be committed. A log with fewer went back in time. */
+  async committed(): Promise<number> {
+    const generation = this.options.generation();
+    const servers = await this.options.store.servers();
+    const known = servers.filter((server) => server.generation === generation);
+    return Math.max(0, ...known.map(({ position }) => position));
+  }
+
+  /** Whether this server holds the partition with this epoch. */
+  holds(epoch: number): boolean {
+    return this.epoch === epoch;
+  }
+
+  /** Gives up the partition: others may claim it at once. The engine must have stopped. */
+  async release(epoch: number): Promise<void> {
+    if (this.epoch === epoch) {
+      this.epoch = undefined;
+      this.place = undefined;
+      this.refrainUntil = performance.now() + REFRAIN_MS;
+      this.term.end(new Error('this server has let go of the partition'));
+    }
+    await this.options.store.release(epoch);
+    await this.tellOthers().catch(() => undefined);
+  }
+
+  /** Others need not wait for their next look. */
+  private async tellOthers(): Promise<void> {
+    const { store, runId, hop } = this.options;
+    for (const server of await store.servers()) {
+      const isThere = server.runId !== runId && server.seenMsAgo < SEEN_MS_MAX;
+      if (isThere) void askRole(server.address, { [HOP_HEADER]: hop() }).catch(() => undefined);
+    }
+  }
+
+  /** `isKept`: what this server knows to be committed stays there for the others. */
+  async close({ isKept = false } = {}): Promise<void> {
+    this.isClosed = true;
+    this.wake();
+    await this.running;
+    if (!isKept) await this.options.store.leave().catch(() => undefined);
+    await this.options.store.close();
+  }
+
+  private async run(): Promise<void> {
+    while (!this.isClosed) {
+      const pauseMs = this.isOwner ? RENEW_MS : LOOK_MS;
+      try {
+        if (this.epoch === undefined) await this.look();
+        else await this.renew(this.epoch);
+        await this.beat();
+        this.options.onTrouble(undefined);
+      } catch (cause) {
+        this.options.onTrouble(cause as Error);
+      }
+      await this.pause(pauseMs);
+    }
+  }
+
+  private async look(): Promise<void> {
+    const { store, runId, url, isReady } = this.options;
+    const seen = await store.look();
+    this.sawTime(seen);
+    const isSilent = this.watch.saw(seen, performance.now());
+    this.place = placeOf(seen);
+    if (!isReady() || performance.now() < this.refrainUntil) return;
+    const isFree = seen.runId === undefined || seen.runId === runId;
+    if (!isSilent && !isFree && !(await this.isOwnerGone(seen))) return;
+    await store.tryLock();
+    const answered = this.term.sending();
+    const epoch = await store.claim(seen, url, !isSilent);
+    if (epoch === undefined) return;
+    answered();
+    this.epoch = epoch;
+    this.place = { url, runId };
+    // The hold is renewed while the partition is being taken over.
+    void this.takeOver(epoch);
+  }
+
+  private async takeOver(epoch: number): Promise<void> {
+    const deadline = new AbortController();
+    const late = sleep(TAKEOVER_MS_MAX, undefined, { signal: deadline.signal }).then(() => {
+      throw new Error('taking the partition over takes too long');
+    });
+    try {
+      await Promise.race([this.options.onClaimed(epoch), late]);
+    } catch (cause) {
+      if (this.epoch !== epoch) return;
+      this.lose(epoch, cause as Error);
+      await this.release(epoch).catch(() => undefined);
+    } finally {
+      deadline.abort();
+      late.catch(() => undefined);
+    }
+  }
+
+  /** The lock is free, and the process at the address is another one, or there is none. */
+  private async isOwnerGone({ address = '', runId = '' }: HoldView): Promise<boolean> {
+    const { store } = this.options;
+    if (!(await store.tryLock())) return false;
+    if (await isGone(address, runId)) return true;
+    await store.unlock();
+    return false;
+  }
+
+  private async renew(epoch: number): Promise<void> {
+    const answered = this.term.sending();
+    const renewed = await this.options.store.renew(epoch);
+    if (this.epoch !== epoch) return;
+    if (renewed === undefined) return this.lose(epoch, new Error('another server took over'));
+    answered();
+    this.sawTime(renewed);
+    if (renewed.handOff) this.options.onHandOff();
+    // After a lost connection another one has to get the lock.
+    await this.options.store.tryLock();
+  }
+
+  /** Called also when an append was fenced. A host of another epoch changes nothing. */
+  lose(epoch: number, cause: Error): void {
+    if (this.epoch !== epoch) return;
+    this.epoch = undefined;
+    this.place = undefined;
+    this.watch = new HoldWatch();
+    this.term.end(cause);
+    this.options.onLost(cause);
+  }
+
+  private async beat(): Promise<void> {
+    if (performance.now() - this.beatAt < BEAT_MS) return;
+    const { store, url: address, version, position, generation } = this.options;
+    await store.beat({ address, version, position: position(), generation: generation() });
+    this.beatAt = performance.now();
+  }
+
+  private sawTime({ now }: HoldView): void {
+    this.clockOffset = now - performance.now();
+  }
+
+  private pause(ms: number): Promise<void> {
+    if (this.isClosed) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, Math.min(ms, HOLD_MS));
+      this.wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
+
+/** Undefined also while a command holds the partition: it has no address. */
+function placeOf({ address = '', runId }: HoldView): OwnerPlace | undefined {
+  return runId === undefined || !URL.canParse(address) ? undefined : { url: address, runId };
+}
