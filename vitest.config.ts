@@ -77,7 +77,7 @@ export default defineConfig({
           // Tests of a single server, against a server of two that does not own the partition.
           name: 'cluster',
           include: CLUSTER_TESTS,
-          env: { SLUICE_TEST_CLUSTER: '1' },
+          env: { SLUICE_TEST_CLUSTER: '1', SLUICE_FOLLOW_OWNER: 'false' },
           globalSetup: 'packages/postgres/src/testing/shared-server.ts',
           maxWorkers: 3,
           testTimeout: TEST_MS_MAX,

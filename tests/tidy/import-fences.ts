@@ -32,7 +32,7 @@ const FENCES: Readonly<Record<string, Fence>> = {
   // It runs in browsers and has no dependencies to install.
   sdk: { packages: ['protocol'], allowsNode: false, external: [] },
   // The part of the SDK that runs only on Node.
-  'sdk/src/node': { packages: [], allowsNode: true, external: [] },
+  'sdk/src/node': { packages: ['protocol'], allowsNode: true, external: [] },
   // A server inside the process of a user's tests. It uses the core, so it decides like the server.
   'sdk/src/test-sluice': {
     packages: ['protocol', 'core', 'calendar'],

@@ -2,6 +2,7 @@ export { ERROR_CODES, type ErrorCode } from './base/error-codes.ts';
 export { COMMAND_TYPE, CONTAINER_TYPE, execTypeOf, setExecType } from './base/exec-types.ts';
 export { LIMITS, PING_AFTER_MS } from './base/limits.ts';
 export { mergePatch } from './base/merge-patch.ts';
+export { OWNER_HEADER, ROLE_PATH, type ServerRole } from './base/owner.ts';
 export { ACCESS, type Access, mayCall, ROLES, type Role } from './base/roles.ts';
 export { BYTES, type Route, repeatability } from './base/route.ts';
 export { type ErrorDetail, SluiceError } from './base/sluice-error.ts';

@@ -209,7 +209,7 @@ async function openParts(options: HostOptions, opened: Opened): Promise<Parts> {
   opened.observation = observation;
   const time = clockOf(options, observation);
   const clock = () => time.now();
-  const streams = streamsOf(server, observation);
+  const streams = streamsOf(options, observation);
   const waiters = new TaskWaiters(quotasIn(server));
   const rates = new QueueRates(() => performance.now());
   const acting: Acting = {};
@@ -293,9 +293,13 @@ function reportScripts(engine: Engine, results: readonly EvaluationResult[]): vo
   engine.execute<ScriptsEvaluated, void>(command, () => undefined).catch(() => undefined);
 }
 
-function streamsOf({ http }: ServerOptions, { streamed }: Observation): WorkerStreams {
-  const stalledMs = http?.stalledReaderMs ?? DEFAULTS.http.stalledReaderMs;
-  return new WorkerStreams({ notify: streamed, stalledMs });
+/** Workers of a cluster have to notice soon that the owner's machine is gone. */
+const CLUSTER_PING_MS = 2_000;
+
+function streamsOf({ server, term }: HostOptions, { streamed }: Observation): WorkerStreams {
+  const stalledMs = server.http?.stalledReaderMs ?? DEFAULTS.http.stalledReaderMs;
+  const pingMs = term === undefined ? undefined : CLUSTER_PING_MS;
+  return new WorkerStreams({ notify: streamed, stalledMs, ...(pingMs && { pingMs }) });
 }
 
 function memoryOf({ maxMemory = DEFAULTS.maxMemory }: ServerOptions): MemoryWatch {

@@ -14,7 +14,7 @@ export const WORKER_ROUTES = {
     summary: 'Register a worker; the answer is a stream on which tasks arrive',
     description:
       'Events with one line of JSON each: ' +
-      'welcome {sessionId, heartbeatMs, leaseMs, resumed, lost}, ' +
+      'welcome {sessionId, heartbeatMs, leaseMs, pingMs, resumed, lost}, ' +
       'tasks [{id, type, attempt, lease, input or inputBlob, runTimeoutMs?, heartbeatTimeoutMs?, ' +
       'tags?}], ' +
       'cancel {id, lease, graceMs, reason}, signal {id, lease, name, data}, ' +

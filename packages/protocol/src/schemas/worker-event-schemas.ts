@@ -7,6 +7,14 @@ export const Welcome = Type.Object({
   sessionId: Type.String(),
   heartbeatMs: Type.Integer({ minimum: 1 }),
   leaseMs: Type.Integer({ minimum: 1 }),
+  pingMs: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description:
+        'An idle stream has a `ping` at least this often. A stream that is silent for three ' +
+        'times as long is dead. Absent: 5 s.',
+    }),
+  ),
   resumed: Type.Boolean({ description: 'Whether the session still existed.' }),
   lost: Type.Array(Type.String(), {
     description: 'Leases in `running` that the worker no longer holds.',

@@ -10,6 +10,8 @@ export interface Transport extends RequestPort, StreamPort {
 export interface TransportOptions {
   readonly addresses: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
+  /** Whether requests may go to the owner of a cluster instead, if it names itself. */
+  readonly followsOwner?: boolean;
 }
 
 /** What a worker uses now, as far as it can be measured. */

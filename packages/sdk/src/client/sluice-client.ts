@@ -49,6 +49,11 @@ export interface SluiceOptions {
   readonly url?: ServerUrl;
   /** Default: `SLUICE_API_KEY`. */
   readonly apiKey?: string;
+  /**
+   * In a cluster: whether requests go directly to the server that owns the partition, where it can
+   * be reached. False sends all of them to `url`. Default: `SLUICE_FOLLOW_OWNER`, then true.
+   */
+  readonly followOwner?: boolean;
   /** How long a call is tried before it fails with `no_answer`. Default 60 s. */
   readonly giveUpAfterMs?: number;
   /**
@@ -61,6 +66,7 @@ export interface SluiceOptions {
 const FIELDS: FieldsOf<SluiceOptions> = {
   url: true,
   apiKey: true,
+  followOwner: true,
   giveUpAfterMs: true,
   onWarning: true,
 };
@@ -118,11 +124,12 @@ export abstract class SluiceClient extends TaskClient {
   protected constructor(given: SluiceOptions, platform: Platform) {
     super();
     refuseUnknownFields(given, FIELDS, 'the options of Sluice');
-    const { url, apiKey, giveUpAfterMs, onWarning = writeWarning } = given;
+    const { url, apiKey, followOwner, giveUpAfterMs, onWarning = writeWarning } = given;
     this.platform = platform;
     this.addresses = addressesOf(url ?? (platform.setting('SLUICE_URL') || platform.defaultUrl()));
     const headers = authorization(apiKey ?? platform.setting('SLUICE_API_KEY'));
-    this.transport = platform.connect({ addresses: this.addresses, headers });
+    const followsOwner = followOwner ?? platform.setting('SLUICE_FOLLOW_OWNER') !== 'false';
+    this.transport = platform.connect({ addresses: this.addresses, headers, followsOwner });
     const ports: ClientPorts = {
       ...SYSTEM_PORTS,
       atEndOfTurn: platform.atEndOfTurn,

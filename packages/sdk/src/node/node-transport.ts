@@ -5,17 +5,12 @@ import {
   type IncomingMessage,
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { OWNER_HEADER } from '@sluice/protocol/owner';
 import { certificateProblem, connectProblem, isUnsent } from '../base/connect-problems.ts';
 import type { Answered, Cancel, HttpRequest, SendProblem, StreamListener } from '../base/ports.ts';
 import type { Transport, TransportOptions } from '../calls/platform.ts';
-
-interface Address {
-  readonly isSecure: boolean;
-  readonly host: string;
-  readonly port: string;
-  /** Prefix of every path; usually empty. */
-  readonly prefix: string;
-}
+import { type Address, addressOf } from './address.ts';
+import { OwnerRoute } from './owner-route.ts';
 
 /** Callbacks of one request. */
 interface Exchange {
@@ -33,12 +28,15 @@ export class NodeTransport implements Transport {
   private readonly addresses: readonly Address[];
   /** Private, because it contains the key: printing a client must not show it. */
   readonly #headers: Readonly<Record<string, string>>;
+  /** Undefined where requests go to the given addresses only. */
+  private readonly route: OwnerRoute | undefined;
   private readonly http = new HttpAgent({ keepAlive: true });
   private readonly https = new HttpsAgent({ keepAlive: true });
 
-  constructor({ addresses, headers }: TransportOptions) {
+  constructor({ addresses, headers, followsOwner = true }: TransportOptions) {
     this.addresses = addresses.map(addressOf);
     this.#headers = headers;
+    this.route = followsOwner ? new OwnerRoute() : undefined;
   }
 
   send(request: HttpRequest, answered: Answered): Cancel {
@@ -71,7 +69,9 @@ export class NodeTransport implements Transport {
 
   private exchange(asked: HttpRequest, exchange: Exchange): Cancel {
     const { address, method, path, body, lastEventId } = asked;
-    const { isSecure, host, port, prefix } = this.addresses[address];
+    const configured = this.addresses[address];
+    const used = this.route?.from(configured) ?? configured;
+    const { isSecure, host, port, prefix } = used;
     const headers =
       body === undefined && lastEventId === undefined
         ? this.#headers
@@ -86,18 +86,28 @@ export class NodeTransport implements Transport {
       : httpRequest({ ...target, agent: this.http });
     let isWanted = true;
     let isAnswered = false;
+    let isOver = false;
     request.once('response', (response) => {
       isAnswered = true;
+      const owner = response.headers[OWNER_HEADER];
+      if (typeof owner === 'string') this.route?.heard(owner, used);
+      response.once('close', () => {
+        isOver = true;
+        if (!response.complete) this.route?.failed(used);
+      });
       if (isWanted) exchange.answered(response);
       else response.resume();
     });
     // After the answer has begun, an error also shows in the end of the answer.
     request.on('error', (cause: NodeJS.ErrnoException) => {
+      if (!isAnswered) this.route?.failed(used);
       if (isWanted && !isAnswered) exchange.failed(problemOf(cause));
     });
     request.end(body);
     return () => {
       isWanted = false;
+      // Nobody waits for an answer, or for bytes of a stream, that come in time.
+      if (!isOver) this.route?.failed(used);
       request.removeAllListeners('response');
       request.destroy();
     };
@@ -105,18 +115,6 @@ export class NodeTransport implements Transport {
 }
 
 const JSON_BODY = { 'content-type': 'application/json' };
-
-function addressOf(text: string): Address {
-  const { protocol, hostname, port, pathname } = new URL(text);
-  const isSecure = protocol === 'https:';
-  return {
-    isSecure,
-    // An IPv6 address has brackets in a URL and none for a socket.
-    host: hostname.replace(/^\[(.*)\]$/, '$1'),
-    port: port === '' ? (isSecure ? '443' : '80') : port,
-    prefix: pathname === '/' ? '' : pathname,
-  };
-}
 
 function problemOf({ code = '', message }: NodeJS.ErrnoException): SendProblem {
   return {

@@ -4,7 +4,7 @@ import { EventStreamParser, type StreamEvent } from '../calls/event-stream.ts';
 import { type Refusal, refusalOf, retryAfterMs } from '../calls/http-answers.ts';
 
 export interface StreamTimes {
-  /** A stream without a byte for this long is considered dead. */
+  /** A stream without a byte for this long is considered dead, unless the server says else. */
   readonly silenceMs: number;
   /** A stream that was useful for this long resets the backoff. */
   readonly stableMs: number;
@@ -24,6 +24,9 @@ export interface StreamConnectionOptions {
   readonly onBroken: (why: string, retryInMs: number) => void;
 }
 
+/** One late ping, or two, may be the network's. */
+const PINGS_MISSED = 3;
+
 /**
  * Keeps one event stream open: through silence, broken connections and servers that stop.
  *
@@ -38,6 +41,7 @@ export class StreamConnection {
   private cancelRetry: Cancel | undefined;
   private cancelSilence: Cancel | undefined;
   private lastBytesAt = 0;
+  private silenceMs: number;
   /** When the open stream first became useful; `undefined` before that. */
   private usefulSince: number | undefined;
   /** Index of the address of the stream, or of the next one. */
@@ -45,12 +49,14 @@ export class StreamConnection {
 
   constructor(options: StreamConnectionOptions) {
     this.options = options;
+    this.silenceMs = options.times.silenceMs;
   }
 
   open(): void {
-    const { ports, body } = this.options;
+    const { ports, body, times } = this.options;
     this.usefulSince = undefined;
     this.lastBytesAt = ports.now();
+    this.silenceMs = times.silenceMs;
     const parser = new EventStreamParser((event) => {
       // An earlier event in the same chunk may have closed the stream.
       if (this.closeStream === close) this.options.onEvent(event);
@@ -72,6 +78,13 @@ export class StreamConnection {
       },
     );
     this.closeStream = close;
+    this.watchSilence();
+  }
+
+  /** The open stream is dead after a silence of three pings. */
+  expectPings(pingMs: number): void {
+    this.silenceMs = PINGS_MISSED * pingMs;
+    this.cancelSilence?.();
     this.watchSilence();
   }
 
@@ -110,10 +123,10 @@ export class StreamConnection {
   }
 
   private watchSilence(): void {
-    const { ports, times } = this.options;
-    const delayMs = Math.max(1, this.lastBytesAt + times.silenceMs - ports.now());
+    const { ports } = this.options;
+    const delayMs = Math.max(1, this.lastBytesAt + this.silenceMs - ports.now());
     this.cancelSilence = ports.startTimer(delayMs, () => {
-      if (ports.now() - this.lastBytesAt < times.silenceMs) this.watchSilence();
+      if (ports.now() - this.lastBytesAt < this.silenceMs) this.watchSilence();
       else this.reconnect('the stream was silent for too long');
     });
   }

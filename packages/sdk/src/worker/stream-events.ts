@@ -33,7 +33,8 @@ function isRecord(value: unknown): value is Unsure {
 
 function isWelcome(value: unknown): value is Welcome {
   if (!isRecord(value)) return false;
-  const { sessionId, heartbeatMs, lost } = value;
+  const { sessionId, heartbeatMs, pingMs, lost } = value;
+  if (pingMs !== undefined && !(Number(pingMs) > 0)) return false;
   return typeof sessionId === 'string' && Number(heartbeatMs) > 0 && Array.isArray(lost);
 }
 

@@ -274,13 +274,14 @@ export class WorkerSession {
     if (said.name === 'drain') this.connection.reconnect('the server is going away');
   }
 
-  private welcomed({ sessionId, heartbeatMs, resumed, lost }: Welcome): void {
+  private welcomed({ sessionId, heartbeatMs, pingMs, resumed, lost }: Welcome): void {
     const { address } = this.connection;
     this.sessionId = sessionId;
     this.isWelcomed = true;
     this.wasEverWelcomed = true;
     this.isConnected = true;
     this.connection.markUseful();
+    if (pingMs !== undefined) this.connection.expectPings(pingMs);
     for (const lease of lost) this.held.lose(lease);
     this.ports.notify({ type: 'welcomed', sessionId, resumed, address });
     this.sender.attached(sessionId, heartbeatMs, address);

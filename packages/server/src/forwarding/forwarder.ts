@@ -9,7 +9,7 @@ import { Departure } from './departure.ts';
 import { Exchange, type Outcome, type Outgoing } from './exchange.ts';
 import { noOwner, notOwner, stopping, unexpected, unknownOutcome } from './forwarding-errors.ts';
 import { type Held, HeldRequests, type HoldLimits } from './held-requests.ts';
-import { passAnswer } from './pass-answer.ts';
+import { type OwnersAnswer, passAnswer } from './pass-answer.ts';
 import { type OwnerPlace, Peers } from './peer.ts';
 import { type Traits, traitsOf } from './route-traits.ts';
 
@@ -118,15 +118,14 @@ export class Forwarder {
     this.options.guard.check(request);
     if (this.isClosing) throw stopping();
     const held = await this.held.hold(request, call.traits);
-    let answered: Answered;
+    let answered: OwnersAnswer;
     try {
       answered = await this.ask(held, departure);
     } finally {
       this.held.release(held);
     }
-    const { answer, exchange } = answered;
     if (departure.isOver) return;
-    await passAnswer(answer, response, () => exchange.leavePool());
+    await passAnswer(answered, response);
   }
 
   /** A hop that no server of this cluster signed is dropped, and the request counts as direct. */
@@ -139,7 +138,7 @@ export class Forwarder {
   }
 
   /** Tries until an owner answers. */
-  private async ask(held: Held, departure: Departure): Promise<Answered> {
+  private async ask(held: Held, departure: Departure): Promise<OwnersAnswer> {
     const { waitMsMax = WAIT_MS_MAX } = this.options;
     let giveUpAt = performance.now() + waitMsMax;
     let breaks = 0;
@@ -147,7 +146,8 @@ export class Forwarder {
       if (departure.isOver) throw CLIENT_GONE;
       const tried = await this.tryOnce(held, giveUpAt, departure);
       if (tried?.outcome.kind === 'answered') {
-        return { answer: tried.outcome.answer, exchange: tried.exchange };
+        const { outcome, exchange, place } = tried;
+        return { answer: outcome.answer, exchange, place };
       }
       const kind = tried?.outcome.kind ?? 'not_sent';
       if (kind === 'broken') {
@@ -169,7 +169,7 @@ export class Forwarder {
     { outgoing, facts }: Held,
     giveUpAt: number,
     departure: Departure,
-  ): Promise<{ readonly outcome: Outcome; readonly exchange: Exchange } | undefined> {
+  ): Promise<Tried | undefined> {
     const { owner, runId, secret } = this.options;
     const place = owner();
     if (place === undefined) return undefined;
@@ -180,7 +180,7 @@ export class Forwarder {
       return new Exchange(this.peers.at(place), { ...outgoing, headers }, sendMsMax);
     });
     departure.whenGone(() => exchange.abort());
-    return { outcome: await exchange.outcome, exchange };
+    return { outcome: await exchange.outcome, exchange, place };
   }
 
   private refuse(
@@ -207,9 +207,10 @@ interface Call {
   readonly departure: Departure;
 }
 
-interface Answered {
-  readonly answer: IncomingMessage;
+interface Tried {
+  readonly outcome: Outcome;
   readonly exchange: Exchange;
+  readonly place: OwnerPlace;
 }
 
 /** Node refuses addresses and headers that HTTP/1.1 cannot carry; HTTP/2 clients may send them. */

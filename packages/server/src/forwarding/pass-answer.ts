@@ -1,15 +1,24 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { constants, type Http2ServerResponse } from 'node:http2';
+import { OWNER_HEADER } from '@sluice/protocol';
+import type { Exchange } from './exchange.ts';
 import { answerHeaders } from './forwarded-headers.ts';
+import type { OwnerPlace } from './peer.ts';
+
+export interface OwnersAnswer {
+  readonly answer: IncomingMessage;
+  /** Clients may ask this server directly. */
+  readonly place: OwnerPlace;
+  readonly exchange: Exchange;
+}
 
 /**
  * Passes the owner's answer on as fast as the client reads it, and resolves when either is done.
  * An answer that broke off ends with a broken connection, so that nobody takes it for whole (L10).
  */
 export function passAnswer(
-  answer: IncomingMessage,
+  { answer, place, exchange }: OwnersAnswer,
   response: ServerResponse,
-  onSlowReader: () => void,
 ): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let isOver = false;
@@ -19,13 +28,16 @@ export function passAnswer(
     end();
     resolve();
   };
-  response.writeHead(answer.statusCode ?? 502, answerHeaders(answer.headers));
+  response.writeHead(answer.statusCode ?? 502, {
+    ...answerHeaders(answer.headers),
+    [OWNER_HEADER]: place.url,
+  });
   // The first event of a stream may come much later than its head.
   if (answer.headers['content-length'] === undefined) response.flushHeaders();
   answer.on('data', (chunk: Buffer) => {
     if (isOver || response.write(chunk)) return;
     answer.pause();
-    onSlowReader();
+    exchange.leavePool();
   });
   response.on('drain', () => answer.resume());
   answer.on('end', () => finish(() => (answer.complete ? response.end() : cut(response))));

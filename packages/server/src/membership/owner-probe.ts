@@ -1,14 +1,6 @@
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-
-/** The address at which a server says which process it is. */
-export const ROLE_PATH = '/health/role';
-
-/** What it answers. */
-export interface ServerRole {
-  readonly runId: string;
-  readonly role: 'owner' | 'standby';
-}
+import { ROLE_PATH, type ServerRole } from '@sluice/protocol';
 
 /** An owner that takes longer may be alive. */
 const PROBE_MS = 400;

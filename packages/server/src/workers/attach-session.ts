@@ -35,7 +35,9 @@ export async function attachSession(
     stream = openStream();
     streams.bind(session, stream, { worker: command.worker, resumed });
     const heartbeatMs = Math.floor(command.leaseMs / HEARTBEATS_PER_LEASE);
-    const welcome = { sessionId: session, heartbeatMs, leaseMs: command.leaseMs, resumed, lost };
+    const { leaseMs } = command;
+    const { pingMs } = streams;
+    const welcome = { sessionId: session, heartbeatMs, leaseMs, pingMs, resumed, lost };
     stream.stageEvent('welcome', welcome);
     streams.markStaged(stream);
     disconnectOnClose(engine, streams, { session, connection, stream });

@@ -14,6 +14,8 @@ export interface StreamWatch {
   readonly notify: (notice: StreamNotice) => void;
   /** A stream whose reader reads nothing for this long is cut. */
   readonly stalledMs: number;
+  /** An idle stream gets a ping after this time. */
+  readonly pingMs?: number;
 }
 
 const UNWATCHED: StreamWatch = { notify: () => undefined, stalledMs: 30_000 };
@@ -36,11 +38,13 @@ export class WorkerStreams {
   /** Streams with staged bytes. */
   private readonly staged = new Set<WorkerStream>();
   private readonly watch: StreamWatch;
+  readonly pingMs: number;
   /** No more streams are opened, because the server is stopping. */
   isDraining = false;
 
   constructor(watch = UNWATCHED) {
     this.watch = watch;
+    this.pingMs = watch.pingMs ?? PING_AFTER_MS;
   }
 
   find(session: SessionId): WorkerStream | undefined {
@@ -102,7 +106,7 @@ export class WorkerStreams {
       if (stream.stalledTicks() * TICK_MS > this.watch.stalledMs) {
         this.note('stalled', session);
         stream.cut();
-      } else if (now - stream.lastWriteAt >= PING_AFTER_MS) {
+      } else if (now - stream.lastWriteAt >= this.pingMs) {
         stream.signal('ping');
       }
     }

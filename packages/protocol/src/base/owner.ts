@@ -1,0 +1,13 @@
+/** What clients and servers agree on about the owner of a cluster's partition. */
+
+/** Header of answers that a server passed on: the address of the owner, who gave them. */
+export const OWNER_HEADER = 'sluice-owner';
+
+/** The address at which a server of a cluster says which process it is. */
+export const ROLE_PATH = '/health/role';
+
+/** What it answers. */
+export interface ServerRole {
+  readonly runId: string;
+  readonly role: 'owner' | 'standby';
+}
