@@ -15,6 +15,7 @@ export {
   parseLeaseToken,
   writeLeaseToken,
 } from './base/lease-token.ts';
+export { LEVEL } from './base/level.ts';
 export { LimitError } from './base/limit-error.ts';
 export { DEFAULT_NAMESPACE, namespaceOf, queueKey, taskTypeOf } from './base/queue-key.ts';
 export { parseRunId, runIdText } from './base/run-id.ts';

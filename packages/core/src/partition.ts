@@ -1,6 +1,7 @@
 import { apply } from './apply/apply.ts';
 import { NO_SLOT, type SessionId, type Slot, type TaskNumber } from './base/ids.ts';
 import { invariant } from './base/invariant.ts';
+import { LEVEL } from './base/level.ts';
 import type { Utf8 } from './base/utf8.ts';
 import type { Command, Replies } from './commands/commands.ts';
 import { decide } from './commands/decide.ts';
@@ -17,7 +18,8 @@ import {
 } from './decision/runs/evaluation-request.ts';
 import { RunWork } from './decision/runs/run-work.ts';
 import { EventDecoder, encodeEvent } from './events/event-codec.ts';
-import type { Event, EventOf } from './events/events.ts';
+import { EVENTS, type Event, type EventOf, type EventType } from './events/events.ts';
+import type { EventDeclaration } from './events/fields.ts';
 import { makeEvents } from './events/make-events.ts';
 import { RecordReader } from './events/record-reader.ts';
 import type { RecordWriter } from './events/record-writer.ts';
@@ -91,6 +93,8 @@ export class Partition {
   private madeRoomAt = 0;
   /** Outputs of the last command. */
   readonly outputs: Outputs = makeOutputs();
+  /** Nothing above it is written (level.waits). What is replayed may be of any level. */
+  level = LEVEL;
 
   constructor(options: PartitionOptions) {
     this.durable = new State(options.partition, options.limits);
@@ -310,6 +314,7 @@ export class Partition {
   }
 
   private emit(event: Event): void {
+    if (this.level < LEVEL) this.refuseNewer(event.type);
     const { pending } = this.decision;
     pending.beforeEvent(event);
     // An event that is applied but not logged would be lost after a restart
@@ -321,6 +326,11 @@ export class Partition {
     pending.afterEvent(event);
     this.decision.runWork.events += 1;
     if (this.durable.changes.events >= this.hashEvery) this.emitHash();
+  }
+
+  private refuseNewer(type: EventType): void {
+    const { level = 1 }: EventDeclaration = EVENTS[type];
+    invariant(level <= this.level, 'a partition writes no event above its level');
   }
 
   private emitHash(): void {

@@ -3,6 +3,8 @@ export {
   checkStoreAt,
   initStoreAt,
   limitMark,
+  type RaisedLevel,
+  raiseLevel,
   type StoreStatus,
   storeStatus,
 } from './admin/store-admin.ts';

@@ -1,34 +1,31 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { Server as NetServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Server as TlsServer } from 'node:tls';
 import type { Worker } from 'node:worker_threads';
-import { HoldStore, Notes, PostgresLog, readSecret, type StoreAddress } from '@sluice/postgres';
+import { LEVEL } from '@sluice/core';
 import { ROLE_PATH, type ServerRole } from '@sluice/protocol';
-import { PostgresStore, storeAddressOf } from './assembly/postgres-store.ts';
+import { PostgresStore } from './assembly/postgres-store.ts';
 import type { ServerOptions } from './assembly/server-options.ts';
 import { projectionData } from './assembly/server-parts.ts';
 import { startStandby } from './assembly/start-standby.ts';
 import { warmSchemas } from './base/warm-schemas.ts';
 import { requestIds } from './build-app.ts';
+import { type ClusterParts, openStore } from './cluster-parts.ts';
 import { ConfigError } from './config/load-config.ts';
 import { Forwarder } from './forwarding/forwarder.ts';
 import type { OwnerPlace } from './forwarding/peer.ts';
-import type { CertificateWatcher } from './http/certificate.ts';
-import type { HopTrust } from './http/client.ts';
 import { readHop, writeHop } from './http/hop.ts';
 import { createListener } from './http/listener.ts';
 import type { RefusalDesk } from './http/refusal.ts';
 import { RequestGuard } from './http/request-guard.ts';
 import { urlOf } from './http/server-url.ts';
-import { LOSS_NOTE } from './membership/accept-loss.ts';
 import { handlerOnly, listening } from './membership/cluster-listener.ts';
 import { LossWatch } from './membership/loss-watch.ts';
 import { Membership } from './membership/membership.ts';
 import type { Standby } from './membership/standby.ts';
 import { sayJson, sayPosition } from './membership/standby-answers.ts';
+import { StoreLevelError } from './membership/store-level.ts';
 import { troubleLog } from './membership/trouble-log.ts';
 import { ServerLog } from './observation/server-log.ts';
 import { type HostOptions, PartitionHost } from './partition-host.ts';
@@ -65,6 +62,8 @@ export class ClusterServer {
   private isBusy = false;
   /** Records that this server knows to be committed. */
   private committed = 0;
+  /** The level of the cluster. */
+  private level = LEVEL;
   /** Changes when a loss is accepted. */
   private generation: string;
   /** Runs while this server has halted, because the database went back in time. */
@@ -73,37 +72,32 @@ export class ClusterServer {
   private constructor(parts: ClusterParts, url: string) {
     this.url = url;
     this.parts = parts;
-    const { address, runId, options } = parts;
+    const { holds: store, runId, options } = parts;
     this.generation = parts.generation;
     this.standby = this.follow();
     this.membership = new Membership({
-      store: new HoldStore(address, runId),
+      store,
       runId,
       url: options.advertise ?? url,
       version: options.version,
       position: () => Math.max(this.position, this.committed),
       generation: () => this.generation,
-      isReady: () => !this.isClosing && !this.isBusy && this.standby?.isReady === true,
+      isReady: () => this.mayClaim,
       hop: () => this.ownHop(),
       onClaimed: (epoch) => this.takeOver(epoch),
       onLost: (cause) => this.stepDown(cause),
       onHandOff: () => void this.handOff(),
+      onLevel: (level) => this.sawLevel(level),
       onTrouble: troubleLog(parts.log),
     });
   }
 
   /** Checks the store, listens, and becomes a candidate. */
   static async start(options: ServerOptions): Promise<ClusterServer> {
-    const address = storeAddressOf(options);
     const certificate = options.tls && (await certificateOf(options.tls));
     const log = options.log ?? ServerLog.onStderr('error');
-    const runId = randomUUID();
-    const scratch = join(options.dataFolder, `server-${runId}`);
-    // Both refuse a database that has no tables, or would lose what it acknowledged.
-    const reader = await PostgresLog.open({ address });
-    const secret = await readSecret(address);
-    const notes = new Notes(address);
-    const generation = (await notes.read(LOSS_NOTE)) ?? '';
+    const { secret, ...store } = await openStore(options);
+    const { runId } = store;
     const desk = deskOf(log);
     let server: ClusterServer | undefined;
     const { limits } = listenerOptions(options);
@@ -119,9 +113,8 @@ export class ClusterServer {
     await listening(listener, options);
     const url = urlOf(listener, options, certificate !== undefined);
     const watcher = watchCertificate(listener as TlsServer, options.tls, certificate, log);
-    const parts = { options, address, log, runId, scratch, reader, notes, forwarder, listener };
-    const hopTrust = { secret, clock };
-    server = new ClusterServer({ ...parts, watcher, hopTrust, generation }, url);
+    const parts = { options, ...store, log, forwarder, listener, watcher };
+    server = new ClusterServer({ ...parts, hopTrust: { secret, clock } }, url);
     void warmSchemas();
     server.membership.start();
     log.line('info', 'the server is listening', { url, version: options.version, runId });
@@ -189,6 +182,21 @@ export class ClusterServer {
     this.standby ??= this.follow();
   }
 
+  private get mayClaim(): boolean {
+    const { isClosing, isBusy, level, standby } = this;
+    return !isClosing && !isBusy && level <= LEVEL && standby?.isReady === true;
+  }
+
+  /** Others may write, or have written, what this version cannot read. */
+  private sawLevel(level: number): void {
+    if (level === this.level) return;
+    this.level = level;
+    const { log, options, address } = this.parts;
+    if (level > LEVEL) return options.onFatal(new StoreLevelError(address, level));
+    if (this.hosted !== undefined) this.hosted.host.level = level;
+    log.line('info', 'the level of the cluster is another one', { level });
+  }
+
   private get position(): number {
     const position = this.hosted?.host.engine.position ?? this.standby?.position ?? 0;
     this.committed = Math.max(this.committed, position);
@@ -248,6 +256,7 @@ export class ClusterServer {
       await host.abandon();
       throw cause;
     }
+    host.level = this.level;
     if (!this.membership.holds(epoch)) return host.abandon();
     this.hosted = { epoch, host, handler: handler() };
     const { position } = host.engine;
@@ -365,22 +374,6 @@ export class ClusterServer {
     };
     return parked.on('error', ended).on('exit', ended);
   }
-}
-
-interface ClusterParts {
-  readonly options: ServerOptions;
-  readonly address: StoreAddress;
-  readonly log: ServerLog;
-  readonly runId: string;
-  readonly scratch: string;
-  readonly reader: PostgresLog;
-  readonly notes: Notes;
-  readonly forwarder: Forwarder;
-  readonly listener: NetServer;
-  readonly watcher: CertificateWatcher | undefined;
-  readonly hopTrust: HopTrust;
-  /** At the start. */
-  readonly generation: string;
 }
 
 function deskOf(log: ServerLog): RefusalDesk {

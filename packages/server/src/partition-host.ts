@@ -98,6 +98,11 @@ export class PartitionHost {
     this.store = store;
   }
 
+  /** Nothing newer is written. */
+  set level(level: number) {
+    this.observation.partition.level = level;
+  }
+
   /** Recovers, and makes ready to answer. */
   static async start(options: HostOptions): Promise<PartitionHost> {
     const opened: Opened = {};

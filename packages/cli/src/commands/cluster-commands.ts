@@ -45,6 +45,33 @@ const handOff = defineCommand({
     }),
 });
 
+const raiseLevel = defineCommand({
+  name: 'cluster raise-level',
+  summary: 'Let the servers write what only their newest version can read',
+  details:
+    'Do it some time after an upgrade, when you are sure that you will not go back: servers of\n' +
+    'the version before can no longer join. Refused while such a server runs.',
+  flags: STORE_FLAGS,
+  examples: ['sluice cluster raise-level --store postgres://sluice@db/work'],
+  run: ({ flags }, io) =>
+    withStore(flags, io, async (address, module) => {
+      const { before, now, servers } = await module.raiseLevel(address);
+      if (now > before) return io.stdout(`raised from level ${before} to ${now}`);
+      io.stdout(`the level stays ${now}: ${whyUnraised(servers, now)}`);
+    }),
+});
+
+function whyUnraised(servers: StoreStatus['servers'], level: number): string {
+  if (servers.length === 0) return 'no server runs, so nobody knows a newer one';
+  const isNewerKnown = servers.some((server) => server.level > level);
+  if (!isNewerKnown) return 'no server knows a newer one';
+  const older = servers.filter((server) => server.level === level);
+  const names = older.map(({ address, seenMsAgo }) => {
+    return `${address} (seen ${(seenMsAgo / 1000).toFixed(0)} s ago)`;
+  });
+  return `${names.join(', ')} knows no newer one; stop it, or wait ten minutes if it is gone`;
+}
+
 const acceptLoss = defineCommand({
   name: 'cluster accept-loss',
   summary: 'Go on after the database went back in time, without what it lost',
@@ -94,6 +121,7 @@ function statusText(place: string, status: StoreStatus): string {
   const lines = [
     place,
     `PostgreSQL ${version}, ${(bytes / 2 ** 20).toFixed(1)} MiB, ${tail} records; ${replicas}`,
+    levelText(status),
     '',
     servers.length === 0 ? 'no servers' : serverTable(status),
   ];
@@ -102,6 +130,13 @@ function statusText(place: string, status: StoreStatus): string {
   const from = status.unfinishedImport;
   if (from !== undefined) lines.push('', `the import of ${from} is running or has failed`);
   return lines.join('\n');
+}
+
+function levelText({ hold: { level }, servers }: StoreStatus): string {
+  const known = Math.min(...servers.map((server) => server.level));
+  const isRaisable = servers.length > 0 && known > level;
+  const hint = isRaisable ? `; all servers know ${known} ('sluice cluster raise-level')` : '';
+  return `level ${level}${hint}`;
 }
 
 function serverTable({ servers, hold, tail }: StoreStatus): string {
@@ -122,5 +157,6 @@ export const clusterCommands = defineGroup('cluster', 'Servers that share a Post
   init,
   status,
   'hand-off': handOff,
+  'raise-level': raiseLevel,
   'accept-loss': acceptLoss,
 });

@@ -55,6 +55,8 @@ export interface EventDeclaration {
   readonly number: number;
   /** Increases with every change of the fields. An unknown version stops the partition (L4). */
   readonly version: number;
+  /** The level that a partition needs to write it (level.waits). Absent: 1. */
+  readonly level?: number;
   readonly fields: Fields;
 }
 

@@ -21,11 +21,11 @@ export interface StoreStatus {
   readonly unfinishedImport?: string;
 }
 
-/** Makes the tables. False when they are there already. */
-export async function initStoreAt(address: StoreAddress): Promise<boolean> {
+/** Makes the tables, for servers of this level. False when they are there already. */
+export async function initStoreAt(address: StoreAddress, level = 1): Promise<boolean> {
   return withSession(address, async (session) => {
     await checkSettings(session, address);
-    return initStore(session, address);
+    return initStore(session, address, level);
   });
 }
 
@@ -51,6 +51,34 @@ export async function storeStatus(address: StoreAddress): Promise<StoreStatus> {
     const from = await unfinishedImport(session, address);
     const importing = from === undefined ? {} : { unfinishedImport: from };
     return { ...(await holders(address)), tail, bytes: rows[0].bytes, durability, ...importing };
+  });
+}
+
+export interface RaisedLevel {
+  readonly before: number;
+  readonly now: number;
+  /** All servers that were seen lately. */
+  readonly servers: readonly ServerView[];
+}
+
+/**
+ * Raises the level of the store to the newest one that all its servers know.
+ *
+ * A server that starts meanwhile says so first and looks at the level afterwards. It is either
+ * counted here, or finds the new level and ends.
+ */
+export async function raiseLevel(address: StoreAddress): Promise<RaisedLevel> {
+  const names = new TableNames(address.schema);
+  return withSession(address, async (session) => {
+    await checkSchema(session, address);
+    const { hold } = await holders(address);
+    await session.queryAll([
+      `LOCK TABLE ${names.table('server')} IN SHARE ROW EXCLUSIVE MODE`,
+      `UPDATE ${names.table('cluster')} SET
+        level = greatest(level, (SELECT min(level) FROM ${names.table('server')}))`,
+    ]);
+    const raised = await holders(address);
+    return { before: hold.level, now: raised.hold.level, servers: raised.servers };
   });
 }
 

@@ -85,7 +85,13 @@ test('one connection has the lock, until it ends', async () => {
 
 test('servers are listed until they leave, and a hand-off is asked for', async () => {
   const server = open();
-  await server.beat({ address: 'http://a', version: '1', position: 2 ** 40, generation: '' });
+  await server.beat({
+    address: 'http://a',
+    version: '1',
+    position: 2 ** 40,
+    level: 1,
+    generation: '',
+  });
   expect(await server.askHandOff()).toBe(false);
   await server.claim(await server.look(), 'http://a', true);
   expect(await server.askHandOff()).toBe(true);

@@ -14,6 +14,8 @@ export interface HoldView {
   readonly isExpired: boolean;
   /** An operator wants another server to take over. */
   readonly handOff: boolean;
+  /** Nothing newer is written by any server; 0 if the row is gone. */
+  readonly level: number;
   /** The database's clock, in milliseconds since 1970. */
   readonly now: number;
 }
@@ -27,6 +29,8 @@ export interface ServerEntry {
   readonly position: number;
   /** Changes when a loss is accepted: positions of different generations cannot be compared. */
   readonly generation: string;
+  /** The newest level that it knows. */
+  readonly level: number;
 }
 
 export interface ServerView extends ServerEntry {
@@ -60,6 +64,8 @@ export class HoldStore {
   readonly #hold: string;
   readonly #partition: string;
   readonly #server: string;
+  /** What `look` and `renew` return. */
+  readonly #view: string;
   readonly #lock: string;
   readonly #runId: string;
   #session: Promise<Session> | undefined;
@@ -73,13 +79,14 @@ export class HoldStore {
     this.#hold = names.table('hold');
     this.#partition = names.table('partition');
     this.#server = names.table('server');
+    this.#view = `${VIEW}, (SELECT level FROM ${names.table('cluster')}) AS level`;
     this.#lock = `hashtextextended('sluice ${address.schema} ${FIRST_PARTITION}', 0)`;
     this.#runId = runId;
   }
 
   async look(): Promise<HoldView> {
     const { rows } = await this.#query<HoldRow>(
-      `SELECT ${VIEW} FROM ${this.#hold} WHERE partition = ${FIRST_PARTITION}`,
+      `SELECT ${this.#view} FROM ${this.#hold} WHERE partition = ${FIRST_PARTITION}`,
     );
     return viewOf(rows[0]);
   }
@@ -110,7 +117,7 @@ export class HoldStore {
       UPDATE ${this.#hold} SET renewals = renewals + 1,
         expires_at = clock_timestamp() + interval '${HOLD_TTL}'
       FROM unsynced WHERE partition = ${FIRST_PARTITION} AND epoch = $1 AND run_id = $2
-      RETURNING ${VIEW}`,
+      RETURNING ${this.#view}`,
       [epoch, this.#runId],
     );
     return rows.length === 0 ? undefined : viewOf(rows[0]);
@@ -157,16 +164,17 @@ export class HoldStore {
     version,
     position,
     generation,
+    level,
   }: Omit<ServerEntry, 'runId'>): Promise<void> {
     await this.#query(
       `WITH ${UNSYNCED}, gone AS (DELETE FROM ${this.#server}
         WHERE seen_at < clock_timestamp() - interval '${FORGOTTEN_AFTER}')
       INSERT INTO ${this.#server}
-      SELECT $1::uuid, $2, $3, $4::bigint, $5, clock_timestamp() FROM unsynced
+      SELECT $1::uuid, $2, $3, $4::bigint, $5, $6::int, clock_timestamp() FROM unsynced
       ON CONFLICT (run_id) DO UPDATE SET address = excluded.address, version = excluded.version,
         position = excluded.position, generation = excluded.generation,
-        seen_at = excluded.seen_at`,
-      [this.#runId, address, version, position, generation],
+        level = excluded.level, seen_at = excluded.seen_at`,
+      [this.#runId, address, version, position, generation, level],
     );
   }
 
@@ -178,7 +186,7 @@ export class HoldStore {
   async servers(): Promise<ServerView[]> {
     const { rows } = await this.#query<ServerView>(
       `SELECT run_id AS "runId", address, version, position::float8 AS position,
-        generation,
+        generation, level,
         floor(extract(epoch FROM clock_timestamp() - seen_at) * 1000)::float8 AS "seenMsAgo"
        FROM ${this.#server} ORDER BY address, run_id`,
     );
@@ -215,6 +223,7 @@ interface HoldRow {
   readonly renewals: number;
   readonly isExpired: boolean;
   readonly handOff: boolean;
+  readonly level: number;
   readonly now: number;
 }
 

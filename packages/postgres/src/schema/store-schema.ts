@@ -60,10 +60,13 @@ function createBlobs(names: TableNames): string[] {
  * No foreign keys: their checks would lock rows of `partition`, and a claim must wait for appends
  * alone.
  */
-function createTables(names: TableNames): string[] {
+function createTables(names: TableNames, level: number): string[] {
   return [
     `CREATE SCHEMA IF NOT EXISTS ${names.schema}`,
-    `CREATE TABLE ${names.table('cluster')} (schema int NOT NULL, secret bytea NOT NULL)`,
+    `CREATE TABLE ${names.table('cluster')} (
+      schema int NOT NULL,
+      secret bytea NOT NULL,
+      level int NOT NULL)`,
     `CREATE TABLE ${names.table('partition')} (
       partition int PRIMARY KEY,
       epoch bigint NOT NULL,
@@ -106,6 +109,7 @@ function createTables(names: TableNames): string[] {
       version text NOT NULL,
       position bigint NOT NULL,
       generation text NOT NULL,
+      level int NOT NULL,
       seen_at timestamptz NOT NULL)`,
     ...createSegment(names.segment(FIRST_PARTITION, 0)),
     `INSERT INTO ${names.table('segment')} VALUES (${FIRST_PARTITION}, 0, 0)`,
@@ -113,19 +117,24 @@ function createTables(names: TableNames): string[] {
     `INSERT INTO ${names.table('hold')}
       VALUES (${FIRST_PARTITION}, 0, NULL, NULL, 0, clock_timestamp(), false)`,
     `INSERT INTO ${names.table('cluster')}
-      VALUES (${STORE_SCHEMA}, '\\x${randomBytes(32).toString('hex')}')`,
+      VALUES (${STORE_SCHEMA}, '\\x${randomBytes(32).toString('hex')}', ${level})`,
   ];
 }
 
 /** Makes the tables, all or none. Returns false if they are there already. */
-export async function initStore(session: Session, address: StoreAddress): Promise<boolean> {
+export async function initStore(
+  session: Session,
+  address: StoreAddress,
+  level: number,
+): Promise<boolean> {
   const names = new TableNames(address.schema);
   if ((await schemaOf(session, names)) !== undefined) {
     await checkSchema(session, address);
     return false;
   }
   try {
-    await session.queryAll([`SELECT pg_advisory_xact_lock(${SETUP_LOCK})`, ...createTables(names)]);
+    const lock = `SELECT pg_advisory_xact_lock(${SETUP_LOCK})`;
+    await session.queryAll([lock, ...createTables(names, level)]);
     return true;
   } catch (cause) {
     // Somebody else made them meanwhile.

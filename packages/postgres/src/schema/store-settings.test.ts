@@ -62,7 +62,7 @@ test('tables are made once, though several ask for them at once', async () => {
     Array.from({ length: 4 }, () => Session.open(address, 'test')),
   );
 
-  const made = await Promise.all(sessions.map((session) => initStore(session, address)));
+  const made = await Promise.all(sessions.map((session) => initStore(session, address, 1)));
 
   expect(made.filter((each) => each)).toHaveLength(1);
   await checkSchema(sessions[0], address);

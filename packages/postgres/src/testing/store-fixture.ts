@@ -25,7 +25,7 @@ export class TempStore {
     const text = `${server}?schema=${schema}`;
     const address = parseStoreAddress(text);
     const admin = await Session.open(address, 'test');
-    await initStore(admin, address);
+    await initStore(admin, address, 1);
     return new TempStore(text, address, admin);
   }
 

@@ -40,7 +40,7 @@ test.each([
     'a field like no other',
     () => new plain.Sluice({ somethingElse: 1 }),
     "the options of Sluice have no field 'somethingElse'; " +
-      'use url, apiKey, giveUpAfterMs, onWarning',
+      'use url, apiKey, followOwner, giveUpAfterMs, onWarning',
   ],
   [
     'new TestSluice',

@@ -44,7 +44,12 @@ export class ConfigError extends Error {
 }
 
 /** Variables with our prefix that other parts of Sluice read. */
-const OTHER_VARIABLES = new Set(['SLUICE_URL', 'SLUICE_API_KEY', 'SLUICE_CONFIG']);
+const OTHER_VARIABLES = new Set([
+  'SLUICE_URL',
+  'SLUICE_API_KEY',
+  'SLUICE_CONFIG',
+  'SLUICE_FOLLOW_OWNER',
+]);
 
 /**
  * Kubernetes tells every container about a service named `sluice` in variables that look like

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LEVEL } from '@sluice/core';
 import type { HoldStore, HoldView } from '@sluice/postgres';
 import type { OwnerPlace } from '../forwarding/peer.ts';
 import { HOP_HEADER } from '../http/hop.ts';
@@ -24,6 +25,8 @@ export interface MembershipOptions {
   readonly onLost: (cause: Error) => void;
   /** An operator wants another server to take over. */
   readonly onHandOff: () => void;
+  /** Nothing above this level may be written. Called whenever it was seen, before any claim. */
+  readonly onLevel: (level: number) => void;
   readonly onTrouble: (cause: Error | undefined) => void;
 }
 
@@ -132,9 +135,10 @@ export class Membership {
     while (!this.isClosed) {
       const pauseMs = this.isOwner ? RENEW_MS : LOOK_MS;
       try {
+        // Before the first look: whoever raises the level meanwhile knows of this server.
+        await this.beat();
         if (this.epoch === undefined) await this.look();
         else await this.renew(this.epoch);
-        await this.beat();
         this.options.onTrouble(undefined);
       } catch (cause) {
         this.options.onTrouble(cause as Error);
@@ -147,6 +151,7 @@ export class Membership {
     const { store, runId, url, isReady } = this.options;
     const seen = await store.look();
     this.sawTime(seen);
+    this.options.onLevel(seen.level);
     const isSilent = this.watch.saw(seen, performance.now());
     this.place = placeOf(seen);
     if (!isReady() || performance.now() < this.refrainUntil) return;
@@ -196,6 +201,7 @@ export class Membership {
     if (renewed === undefined) return this.lose(epoch, new Error('another server took over'));
     answered();
     this.sawTime(renewed);
+    this.options.onLevel(renewed.level);
     if (renewed.handOff) this.options.onHandOff();
     // After a lost connection another one has to get the lock.
     await this.options.store.tryLock();
@@ -214,7 +220,8 @@ export class Membership {
   private async beat(): Promise<void> {
     if (performance.now() - this.beatAt < BEAT_MS) return;
     const { store, url: address, version, position, generation } = this.options;
-    await store.beat({ address, version, position: position(), generation: generation() });
+    const known = { position: position(), generation: generation(), level: LEVEL };
+    await store.beat({ address, version, ...known });
     this.beatAt = performance.now();
   }
 
