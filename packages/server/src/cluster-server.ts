@@ -194,7 +194,7 @@ export class ClusterServer {
     const { log, options, address } = this.parts;
     if (level > LEVEL) return options.onFatal(new StoreLevelError(address, level));
     if (this.hosted !== undefined) this.hosted.host.level = level;
-    log.line('info', 'the level of the cluster is another one', { level });
+    log.line('info', 'the level of the cluster was raised', { to: level });
   }
 
   private get position(): number {
@@ -331,7 +331,7 @@ export class ClusterServer {
     return startStandby(this.parts, {
       committed: this.committed,
       onWentBack: (cause) => this.halt(cause),
-      onTrouble: ({ message }) => log.line('warn', 'the log cannot be followed', { message }),
+      onTrouble: ({ message: cause }) => log.line('warn', 'the log cannot be followed', { cause }),
     });
   }
 

@@ -39,6 +39,11 @@ export class TempStore {
     for (const log of this.#logs.splice(0)) await log.close();
   }
 
+  /** One more connection, which the test has to end. Rejects when there is no room for it. */
+  connect(): Promise<Session> {
+    return Session.open(this.address, 'test');
+  }
+
   /** Runs a statement of the test; `$schema` stands for the schema. */
   query<Row extends object>(text: string, values: readonly unknown[] = []): Promise<Answer<Row>> {
     return this.#admin.query<Row>(text.replaceAll('$schema', this.address.schema), values);

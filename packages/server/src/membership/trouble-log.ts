@@ -4,10 +4,10 @@ import type { ServerLog } from '../observation/server-log.ts';
 export function troubleLog(log: ServerLog): (cause: Error | undefined) => void {
   let last = '';
   return (cause) => {
-    const message = cause?.message ?? '';
-    if (message === last) return;
-    last = message;
-    if (message === '') log.line('info', 'the database answers again');
-    else log.line('warn', 'the database does not answer', { message });
+    const problem = cause?.message ?? '';
+    if (problem === last) return;
+    last = problem;
+    if (problem === '') log.line('info', 'the database answers again');
+    else log.line('warn', 'the database does not answer', { cause: problem });
   };
 }
