@@ -3,12 +3,25 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
-const PROGRAM = fileURLToPath(new URL('./takeover-rounds.ts', import.meta.url));
-
 test('owners that are killed, frozen, stopped, or lose their database lose no task', async () => {
-  const args = [PROGRAM, '--rounds', '5', '--only', 'kill,freeze,terminate,database,kill-all'];
-  const { stdout } = await promisify(execFile)(process.execPath, args);
+  const only = 'kill,freeze,terminate,database,kill-all';
+  const said = await run('./takeover-rounds.ts', '--rounds', '5', '--only', only);
 
-  expect(stdout).toContain('\n0 violations\n');
-  expect(stdout).toMatch(/^[1-9]\d{2,} tasks acknowledged$/m);
+  expect(said).toContain('\n0 violations\n');
+  expect(said).toMatch(/^[1-9]\d{2,} tasks acknowledged$/m);
 });
+
+test('an owner whose network is cut, in one direction or both, loses no task', async () => {
+  const only = 'gone,from-database';
+  const said = await run('./network-cut-rounds.ts', '--rounds', '2', '--only', only);
+
+  expect(said).toContain('\n0 violations\n');
+  expect(said).toMatch(/^[1-9]\d+ tasks acknowledged$/m);
+});
+
+/** What the program prints. */
+async function run(program: string, ...args: readonly string[]): Promise<string> {
+  const path = fileURLToPath(new URL(program, import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, [path, ...args]);
+  return stdout;
+}

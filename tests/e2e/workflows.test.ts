@@ -241,11 +241,11 @@ describe('a run', () => {
     const { body: before } = await api.get(`/v1/runs/${id}`);
     const isGone = async () => {
       await finish();
-      const metrics = await (await fetch(`${server.url}/metrics`)).text();
+      const metrics = await (await fetch(`${server.ownerUrl}/metrics`)).text();
       const kept = Number(/^sluice_tasks_finished (\d+)$/m.exec(metrics)?.[1]);
       return kept > 0;
     };
-    await waitUntil(isGone, { what: 'runs leave memory', timeoutMs: 20_000 });
+    await waitUntil(isGone, { what: 'runs leave memory', timeoutMs: 60_000 });
 
     expect((await api.get(`/v1/runs/${id}`)).body).toEqual(before);
     const { body: page } = await api.get(`/v1/runs/${id}/steps?limit=1000`);
@@ -285,7 +285,7 @@ test('runs are found by each filter', async () => {
   const page = await api.get('/v1/runs?limit=1');
   expect(await find(`cursor=${page.body.nextCursor}`)).toEqual([first]);
   expect((await api.get('/v1/tasks')).body.items).toHaveLength(1);
-  const metrics = await (await fetch(`${server.url}/metrics`)).text();
+  const metrics = await (await fetch(`${server.ownerUrl}/metrics`)).text();
   expect(metrics).toContain('\nsluice_tasks_submitted_total 1\n');
 });
 

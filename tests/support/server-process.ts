@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { isClusterMode, storeFor } from './cluster-mode.ts';
+import { LAUNCHER } from './sluice-command.ts';
 
-const LAUNCHER = fileURLToPath(new URL('../../packages/cli/bin/sluice', import.meta.url));
 const READY = / is ready at (https?:\/\/\S+)\n/;
 const READY_MS_MAX = 60_000;
 const OUTPUT_CHARACTERS_MAX = 10_000;
@@ -91,6 +90,11 @@ export class ServerProcess {
     const [, url] = await server.printed(READY);
     server.url = url;
     return server;
+  }
+
+  /** The server whose metrics are those of the partition. */
+  get ownerUrl(): string {
+    return this.owner?.url ?? this.url;
   }
 
   get pid(): number {

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 
-const LAUNCHER = join(import.meta.dirname, '../../packages/cli/bin/sluice');
+export const LAUNCHER = join(import.meta.dirname, '../../packages/cli/bin/sluice');
 
 export interface Ended {
   readonly code: number | string | null | undefined;

@@ -44,6 +44,11 @@ export class TempStore {
     return Session.open(this.address, 'test');
   }
 
+  /** A connection to any server, which the test has to end. */
+  static connectTo(server: string): Promise<Session> {
+    return Session.open(parseStoreAddress(server), 'test');
+  }
+
   /** Runs a statement of the test; `$schema` stands for the schema. */
   query<Row extends object>(text: string, values: readonly unknown[] = []): Promise<Answer<Row>> {
     return this.#admin.query<Row>(text.replaceAll('$schema', this.address.schema), values);
