@@ -1,6 +1,9 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { TempStore } from '@sluice/postgres/testing/store-fixture';
 import { defineTask, Sluice } from '@sluice/sdk';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { ApiClient } from '../e2e/api-client.ts';
 import { ClusterProcesses } from '../support/cluster-processes.ts';
 import type { ServerProcess } from '../support/server-process.ts';
 import { runSluice } from '../support/sluice-command.ts';
@@ -126,7 +129,27 @@ test('a server that is stopped hands over, and an operator can ask for it', asyn
   expect(await (await sluice.submit(square, 6)).result()).toBe(36);
   const status = await runSluice(['cluster', 'status', '--store', store.text, '--json']);
   expect((await fetch(`${third.url}/v1/backup`)).status).toBe(409);
+  const seen = await new ApiClient(standby.url, 'http1').get('/v1/cluster');
+  expect(seen.body.store).toMatchObject({ durability: 'single', level: 1 });
+  const roles = seen.body.store.servers.map(({ url, role }: ServerProcess & { role: string }) => [
+    url,
+    role,
+  ]);
+  expect(new Map(roles)).toEqual(
+    new Map([
+      [third.url, 'owner'],
+      [standby.url, 'standby'],
+    ]),
+  );
   const { hold, servers } = JSON.parse(status.stdout);
   expect(hold.address).toBe(third.url);
   expect(servers).toHaveLength(2);
+});
+
+test('a declared replica that the database does not wait for is refused', async () => {
+  const place = ['--store', store.text, '--data', join(tmpdir(), 'sluice-never-used')];
+  const { code, stderr } = await runSluice(['server', ...place, '--durability', 'synchronous']);
+
+  expect(code).toBe(1);
+  expect(stderr).toContain("'synchronous_standby_names' is empty, but durability is 'synchronous'");
 });

@@ -1,4 +1,4 @@
-/** Servers on a PostgreSQL with a synchronous replica: the replica hangs, or the primary is gone. */
+/** Servers on a database with a synchronous replica: the replica hangs, or the primary is gone. */
 import { PostgresServer } from '@sluice/postgres/testing/postgres-server';
 import { TempStore } from '@sluice/postgres/testing/store-fixture';
 import { Sluice } from '@sluice/sdk';

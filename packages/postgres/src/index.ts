@@ -6,6 +6,7 @@ export {
   type RaisedLevel,
   raiseLevel,
   type StoreStatus,
+  storeDurability,
   storeStatus,
 } from './admin/store-admin.ts';
 export { beginImport, endImport, StoreNotEmptyError } from './admin/store-import.ts';

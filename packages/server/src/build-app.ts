@@ -97,6 +97,8 @@ interface AppOptions {
   readonly partition: number;
   /** Of a server in a cluster: whose forwarded requests it believes. */
   readonly hopTrust?: HopTrust;
+  /** Of a server in a cluster: the servers of its store. */
+  readonly storeView?: () => Promise<object>;
 }
 
 /** The HTTP application around an engine: the checks for every request, and all routes. */
@@ -155,7 +157,16 @@ export function buildApp(options: AppOptions, parts: AppParts): FastifyInstance 
   });
   backupRoutes(app, { ...parts, keyStreams, stalledMs: limits.stalledReaderMs }, options);
   const { dataFolder, logEngine, version, commit, partition } = options;
-  clusterRoute(app, { ...parts, dataFolder, logEngine, version, commit, partition });
+  const { storeView } = options;
+  const shown = {
+    dataFolder,
+    logEngine,
+    version,
+    commit,
+    partition,
+    ...(storeView && { storeView }),
+  };
+  clusterRoute(app, { ...parts, ...shown });
   return app;
 }
 

@@ -14,6 +14,7 @@ import type { Forwarder } from './forwarding/forwarder.ts';
 import type { CertificateWatcher } from './http/certificate.ts';
 import type { HopTrust } from './http/client.ts';
 import { LOSS_NOTE } from './membership/accept-loss.ts';
+import { type Durability, settledDurability } from './membership/store-durability.ts';
 import { openHolds } from './membership/store-level.ts';
 import type { ServerLog } from './observation/server-log.ts';
 
@@ -36,6 +37,7 @@ interface OpenStore {
   readonly reader: PostgresLog;
   readonly holds: HoldStore;
   readonly notes: Notes;
+  readonly durability: Durability;
   /** At the start. */
   readonly generation: string;
 }
@@ -46,14 +48,16 @@ interface OpenStore {
  */
 export async function openStore(
   options: ServerOptions,
+  log: ServerLog,
 ): Promise<OpenStore & { readonly secret: Buffer }> {
   const address = storeAddressOf(options);
   const runId = randomUUID();
   const scratch = join(options.dataFolder, `server-${runId}`);
+  const durability = await settledDurability(address, options.durability ?? 'auto', log);
   const reader = await PostgresLog.open({ address });
   const holds = await openHolds(address, runId, reader);
   const secret = await readSecret(address);
   const notes = new Notes(address);
   const generation = (await notes.read(LOSS_NOTE)) ?? '';
-  return { address, runId, scratch, reader, holds, secret, notes, generation };
+  return { address, runId, scratch, reader, holds, secret, notes, durability, generation };
 }

@@ -26,6 +26,7 @@ import { Membership } from './membership/membership.ts';
 import type { Standby } from './membership/standby.ts';
 import { sayJson, sayPosition } from './membership/standby-answers.ts';
 import { StoreLevelError } from './membership/store-level.ts';
+import { storeView } from './membership/store-view.ts';
 import { troubleLog } from './membership/trouble-log.ts';
 import { ServerLog } from './observation/server-log.ts';
 import { type HostOptions, PartitionHost } from './partition-host.ts';
@@ -96,7 +97,7 @@ export class ClusterServer {
   static async start(options: ServerOptions): Promise<ClusterServer> {
     const certificate = options.tls && (await certificateOf(options.tls));
     const log = options.log ?? ServerLog.onStderr('error');
-    const { secret, ...store } = await openStore(options);
+    const { secret, ...store } = await openStore(options, log);
     const { runId } = store;
     const desk = deskOf(log);
     let server: ClusterServer | undefined;
@@ -287,6 +288,7 @@ export class ClusterServer {
       },
       term: this.membership.term,
       hopTrust: this.parts.hopTrust,
+      storeView: () => storeView(this.parts, this.position),
       ...(parked && { parked }),
     });
   }

@@ -60,6 +60,8 @@ export interface HostOptions {
   readonly parked?: Worker;
   /** Whose forwarded requests are believed. */
   readonly hopTrust?: HopTrust;
+  /** What `GET /v1/cluster` shows of the servers that share the store. */
+  readonly storeView?: () => Promise<object>;
 }
 
 /** What a host has opened so far, in the order in which it is closed after a failed start. */
@@ -316,9 +318,10 @@ function clockOf({ server, clock }: HostOptions, { timed }: Observation): Steady
   return new SteadyClock(clock, { acceptsJumps, notify: timed });
 }
 
-function appOptions({ server, store, makeServer, hopTrust }: HostOptions) {
+function appOptions({ server, store, makeServer, hopTrust, storeView }: HostOptions) {
   return {
     ...(hopTrust && { hopTrust }),
+    ...(storeView && { storeView }),
     makeServer,
     hosts: [server.host, ...(server.allowedHosts ?? [])],
     limits: { ...DEFAULTS.http, ...server.http },

@@ -54,6 +54,11 @@ export async function storeStatus(address: StoreAddress): Promise<StoreStatus> {
   });
 }
 
+/** What a crash of the database, or a failover, can take, as far as the database knows. */
+export function storeDurability(address: StoreAddress): Promise<StoreDurability> {
+  return withSession(address, readDurability);
+}
+
 export interface RaisedLevel {
   readonly before: number;
   readonly now: number;

@@ -57,6 +57,25 @@ const ClusterView = Type.Object({
       ),
     }),
   ),
+  store: Type.Optional(
+    Type.Object(
+      {
+        durability: literals(['synchronous', 'storage', 'single']),
+        level: Type.Integer({ description: 'Nothing newer is written by any server.' }),
+        servers: Type.Array(
+          Type.Object({
+            url: Type.String(),
+            role: literals(['owner', 'standby']),
+            version: Type.String(),
+            level: Type.Integer({ description: 'The newest level that it knows.' }),
+            behindRecords: Count,
+            seenMsAgo: Count,
+          }),
+        ),
+      },
+      { description: 'The servers that share a PostgreSQL. Absent for a server with a folder.' },
+    ),
+  ),
   projection: Type.Object(
     {
       state: Type.Union([Type.Literal('ok'), Type.Literal('failing'), Type.Literal('ended')]),

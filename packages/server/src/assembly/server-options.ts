@@ -16,6 +16,8 @@ export interface ServerOptions {
   readonly dataFolder: string;
   /** Address of a PostgreSQL that holds all data. The folder is then for scratch files. */
   readonly store?: string;
+  /** Without it, it is found out. */
+  readonly durability?: Configuration['durability'];
   /** URL by which other servers of the store reach this one. */
   readonly advertise?: string;
   readonly version: string;
@@ -77,6 +79,7 @@ export function serverOptions(config: Configuration): Configured {
     port: config.port,
     dataFolder: resolve(config.dataFolder),
     ...(config.store === '' ? {} : { store: config.store }),
+    durability: config.durability,
     ...(config.advertise === '' ? {} : { advertise: config.advertise }),
     allowedHosts: config.allowedHosts,
     ...(config.tls.certFile === '' ? {} : { tls: config.tls }),

@@ -23,7 +23,11 @@ export interface ClusterParts extends QuotaParts {
   readonly version: string;
   readonly commit: string | undefined;
   readonly partition: number;
+  /** Of a server in a cluster. */
+  readonly storeView?: StoreViewer;
 }
+
+type StoreViewer = () => Promise<object>;
 
 /**
  * `GET /v1/cluster`: the health of the server, for operators. It answers even when much is broken.
@@ -69,10 +73,17 @@ async function serverView(parts: ClusterParts) {
         log: { engine: parts.logEngine, position, isFull: log.isFull },
       },
     ],
+    ...(await storeOf(parts)),
     clock: time.status,
     projection: projection.status(position, clock()),
     blobs: blobs.totals,
     disk,
     memory: { residentBytes: process.memoryUsage.rss() },
   };
+}
+
+/** Nothing while the database does not answer. */
+async function storeOf({ storeView }: ClusterParts): Promise<{ readonly store?: object }> {
+  const store = await storeView?.().catch(() => undefined);
+  return store === undefined ? {} : { store };
 }

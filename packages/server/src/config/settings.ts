@@ -305,6 +305,22 @@ export const Settings = group({
     secret: true,
     openForm: OPEN_STORE,
   }),
+  durability: Type.Union(
+    [
+      Type.Literal('auto'),
+      Type.Literal('synchronous'),
+      Type.Literal('storage'),
+      Type.Literal('single'),
+    ],
+    {
+      description:
+        'What the loss of the database machine can take, for servers with a `store`. ' +
+        '`synchronous`: nothing, and a database that waits for no replica is refused. ' +
+        '`storage`: nothing, because the storage below the database is replicated. ' +
+        '`single`: what was acknowledged last. `auto`: found out, with a warning',
+      default: 'auto',
+    },
+  ),
   advertise: Type.String({
     description:
       'URL by which other servers of the same store reach this one. Empty: made from `host` and ' +

@@ -14,6 +14,7 @@ export function AboutView() {
     <div className="columns">
       <Quotas quotas={data.quotas ?? {}} />
       <About data={data} />
+      {data.store === undefined ? null : <Servers store={data.store} />}
     </div>
   );
 }
@@ -81,6 +82,34 @@ function About({ data }: { readonly data: Cluster }) {
             ? []
             : [['Disk', `${bytes(disk.freeBytes)} free of ${bytes(disk.totalBytes)}`] as const]),
           ...(memory === undefined ? [] : [['Memory', bytes(memory.residentBytes)] as const]),
+        ]}
+      />
+    </Panel>
+  );
+}
+
+const DURABILITY = {
+  synchronous: 'every commit waits for a replica',
+  storage: 'the storage of the database is replicated',
+  single: 'one machine: what was acknowledged last is lost with it',
+} as const satisfies Record<NonNullable<Cluster['store']>['durability'], string>;
+
+/** The servers that share a database. */
+function Servers({ store }: { readonly store: NonNullable<Cluster['store']> }) {
+  return (
+    <Panel title="Servers">
+      <Facts
+        items={[
+          ['Database', DURABILITY[store.durability]],
+          ['Level', String(store.level)],
+          ...store.servers.map(
+            ({ url, role, version, behindRecords, seenMsAgo }) =>
+              [
+                url,
+                `${role}, ${version}, ${count(behindRecords)} records behind, seen ` +
+                  `${(seenMsAgo / 1000).toFixed(0)} s ago`,
+              ] as const,
+          ),
         ]}
       />
     </Panel>
