@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ServerProcess } from './server-process.ts';
+import { LAUNCHER } from './sluice-command.ts';
 import { waitUntil } from './wait-until.ts';
 
 /** Longer than a takeover takes on a busy machine. */
@@ -30,11 +31,12 @@ export class ClusterProcesses {
   }
 
   /** A server that replaces one that ended has its port. */
-  async add(): Promise<ServerProcess> {
+  async add(env: Readonly<Record<string, string>> = {}): Promise<ServerProcess> {
     const data = join(this.folder, String(this.started));
     this.started += 1;
     const flags = ['--store', this.store, '--port', this.freePorts.pop() ?? '0'];
-    const server = await ServerProcess.startServer(data, ...flags);
+    const args = ['server', '--data', data, ...flags];
+    const server = await ServerProcess.start({ command: LAUNCHER, args, env });
     this.servers.push(server);
     return server;
   }
