@@ -1,8 +1,5 @@
 /** A real disk that is full, below the tables of a store. */
-import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { SmallDisk } from '@sluice/log/testing/tmpfs-fixture';
 import { PostgresServer } from '@sluice/postgres/testing/postgres-server';
 import { TempStore } from '@sluice/postgres/testing/store-fixture';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -10,21 +7,18 @@ import { ClusterProcesses } from '../support/cluster-processes.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 const TIMEOUT_MS = 60_000;
-const DISK = '48m';
+const DISK_BYTES = 48 * 2 ** 20;
 
-let folder: string;
+let disk: SmallDisk;
 let database: PostgresServer;
 let store: TempStore;
 let cluster: ClusterProcesses;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'sluice-tablespace-'));
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK},mode=0777`, 'tmpfs', folder]);
-  const place = join(folder, 'tables');
-  execFileSync('install', ['-d', '-o', 'postgres', '-g', 'postgres', place]);
+  disk = await SmallDisk.mount(DISK_BYTES);
   database = await PostgresServer.start();
   const admin = await TempStore.connectTo(database.address);
-  await admin.query(`CREATE TABLESPACE small LOCATION '${place}'`);
+  await admin.query(`CREATE TABLESPACE small LOCATION '${PostgresServer.folderIn(disk.path)}'`);
   await admin.query(`ALTER DATABASE postgres SET default_tablespace = 'small'`);
   await admin.end();
   store = await TempStore.create(database.address);
@@ -35,8 +29,7 @@ afterEach(async () => {
   await cluster.dispose();
   await store.dispose();
   await database.stop();
-  execFileSync('umount', [folder]);
-  await rm(folder, { recursive: true });
+  await disk.unmount();
 });
 
 test('a full disk refuses submits and keeps what it has, until there is room', async () => {
@@ -53,16 +46,14 @@ test('a full disk refuses submits and keeps what it has, until there is room', a
     return answer?.status ?? 0;
   };
   expect(await submit()).toBe(201);
-  await store.query(
-    'CREATE TABLE $schema.filler AS SELECT repeat(md5(n::text), 60) AS text FROM generate_series(1, 6000) n',
-  );
+  await disk.fill();
 
   await waitUntil(async () => (await submit()) === 507, {
     what: 'submits are refused',
     timeoutMs: TIMEOUT_MS,
   });
   expect((await fetch(`${url}/v1/tasks`)).status).toBe(200);
-  await store.query('DROP TABLE $schema.filler');
+  await disk.free();
 
   await waitUntil(async () => (await submit()) === 201, {
     what: 'submits are taken',

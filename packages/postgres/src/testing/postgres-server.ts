@@ -7,7 +7,7 @@
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -112,6 +112,16 @@ export class PostgresServer {
     });
     await replica.resume();
     return replica;
+  }
+
+  /** A new folder below another one, which every server of tests may use. */
+  static folderIn(parent: string): string {
+    const folder = join(parent, 'tables');
+    mkdirSync(folder);
+    chmodSync(parent, 0o755);
+    const user = owner();
+    if (user !== undefined) chownSync(folder, user.uid, user.gid);
+    return folder;
   }
 
   get address(): string {
