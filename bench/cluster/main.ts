@@ -1,25 +1,31 @@
 /** `npm run bench:cluster`: one server, an owner on PostgreSQL, and a server that asks it. */
 import { parseArgs } from 'node:util';
 import { finishRate, gap, latency, submitRate } from './measures.ts';
+import { measurePeers } from './peers.ts';
 import { BenchCluster, SETUPS } from './setups.ts';
+import { measureStandby } from './standby.ts';
+
+const ALL = [...Object.keys(SETUPS), 'takeover', 'hand-off', 'standby', 'peers'];
 
 const HELP = `Usage: npm run bench:cluster -- [options]
 
 Measures the embedded server, the owner of a store in PostgreSQL, and a server that passes requests
 on to the owner: submits in bulk, submit to finished, and the time to the start of the handler. Then
-how long clients wait while the owner is killed, or hands over. Everything is on this machine; client
+how long clients wait while the owner is killed, or hands over; what a standby costs, and how much
+the database grows; and the peers that keep their tasks in PostgreSQL, with the works of
+\`npm run bench\`. Everything is on this machine; client
 and worker are one process.
 
   --tasks N     tasks of each throughput row (default 50000)
   --rounds N    takeovers and hand-offs (default 50)
-  --only LIST   ${Object.keys(SETUPS).join(', ')}, takeover, hand-off
+  --only LIST   ${Object.keys(SETUPS).join(', ')}, takeover, hand-off, standby, peers
   --help`;
 
 const { values } = parseArgs({
   options: {
     tasks: { type: 'string', default: '50000' },
     rounds: { type: 'string', default: '50' },
-    only: { type: 'string', default: [...Object.keys(SETUPS), 'takeover', 'hand-off'].join(',') },
+    only: { type: 'string', default: ALL.join(',') },
     help: { type: 'boolean' },
   },
 });
@@ -68,6 +74,8 @@ if (values.help) console.log(HELP);
 else {
   for (const name of values.only.split(',')) {
     if (name in SETUPS) await measureSetup(name);
+    else if (name === 'standby') await measureStandby(Number(values.tasks), console.log);
+    else if (name === 'peers') await measurePeers(console.log);
     else await measureGaps(name);
   }
 }

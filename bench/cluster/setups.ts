@@ -25,10 +25,13 @@ async function embedded(): Promise<Setup> {
 /** A PostgreSQL and servers on it. */
 export class BenchCluster {
   readonly servers: ClusterProcesses;
+  /** The address of the store. */
+  readonly store: string;
   private readonly database: PostgresServer;
 
-  private constructor(database: PostgresServer, servers: ClusterProcesses) {
+  private constructor(database: PostgresServer, store: string, servers: ClusterProcesses) {
     this.database = database;
+    this.store = store;
     this.servers = servers;
   }
 
@@ -36,7 +39,7 @@ export class BenchCluster {
     const database = await PostgresServer.start();
     const store = `${database.address}?schema=bench`;
     await initStoreAt(parseStoreAddress(store));
-    return new BenchCluster(database, await ClusterProcesses.start(store, count));
+    return new BenchCluster(database, store, await ClusterProcesses.start(store, count));
   }
 
   async stop(): Promise<void> {

@@ -26,9 +26,10 @@ export class Stage {
     this.worker = parts.worker;
   }
 
-  static async set(name: string): Promise<Stage> {
+  /** With a store of the contender's usual kind, unless another one is given. */
+  static async set(name: string, given?: Store): Promise<Stage> {
     const contender = await CONTENDERS[name]();
-    const store = await startStore(contender.store);
+    const store = given ?? (await startStore(contender.store));
     try {
       const place = { contender: name, address: store.address, queue: QUEUE };
       // One after the other, because both may create the tables.
