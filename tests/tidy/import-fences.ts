@@ -45,7 +45,17 @@ const FENCES: Readonly<Record<string, Fence>> = {
   console: { packages: ['protocol', 'sdk'], allowsNode: true, external: 'any' },
   // It runs everything that runs without a socket.
   simulator: {
-    packages: ['core', 'log', 'engine', 'protocol', 'server', 'sdk', 'agent', 'calendar'],
+    packages: [
+      'core',
+      'log',
+      'postgres',
+      'engine',
+      'protocol',
+      'server',
+      'sdk',
+      'agent',
+      'calendar',
+    ],
     allowsNode: true,
     external: [],
   },

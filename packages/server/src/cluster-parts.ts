@@ -10,6 +10,7 @@ import {
 } from '@sluice/postgres';
 import { storeAddressOf } from './assembly/postgres-store.ts';
 import type { ServerOptions } from './assembly/server-options.ts';
+import type { ClusterMakers } from './cluster-hosts.ts';
 import type { Forwarder } from './forwarding/forwarder.ts';
 import type { CertificateWatcher } from './http/certificate.ts';
 import type { HopTrust } from './http/client.ts';
@@ -26,6 +27,9 @@ export interface ClusterParts extends OpenStore {
   readonly listener: NetServer;
   readonly watcher: CertificateWatcher | undefined;
   readonly hopTrust: HopTrust;
+  /** The newest level that this version knows. */
+  readonly newestLevel: number;
+  readonly makers: ClusterMakers;
 }
 
 /** The store as a server uses it whether it owns the partition or not. */

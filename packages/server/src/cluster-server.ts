@@ -1,16 +1,14 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Server as TlsServer } from 'node:tls';
 import type { Worker } from 'node:worker_threads';
 import { LEVEL } from '@sluice/core';
+import type { FollowedPartition } from '@sluice/engine';
 import { ROLE_PATH, type ServerRole } from '@sluice/protocol';
-import { PostgresStore } from './assembly/postgres-store.ts';
 import type { ServerOptions } from './assembly/server-options.ts';
-import { projectionData } from './assembly/server-parts.ts';
-import { startStandby } from './assembly/start-standby.ts';
 import { warmSchemas } from './base/warm-schemas.ts';
 import { requestIds } from './build-app.ts';
+import { CLUSTER_MAKERS, type StartedHost } from './cluster-hosts.ts';
 import { type ClusterParts, openStore } from './cluster-parts.ts';
 import { ConfigError } from './config/load-config.ts';
 import { Forwarder } from './forwarding/forwarder.ts';
@@ -20,7 +18,7 @@ import { createListener } from './http/listener.ts';
 import type { RefusalDesk } from './http/refusal.ts';
 import { RequestGuard } from './http/request-guard.ts';
 import { urlOf } from './http/server-url.ts';
-import { handlerOnly, listening } from './membership/cluster-listener.ts';
+import { listening } from './membership/cluster-listener.ts';
 import { LossWatch } from './membership/loss-watch.ts';
 import { Membership } from './membership/membership.ts';
 import type { Standby } from './membership/standby.ts';
@@ -29,8 +27,6 @@ import { StoreLevelError } from './membership/store-level.ts';
 import { storeView } from './membership/store-view.ts';
 import { troubleLog } from './membership/trouble-log.ts';
 import { ServerLog } from './observation/server-log.ts';
-import { type HostOptions, PartitionHost } from './partition-host.ts';
-import { Projection } from './projection/projection.ts';
 import { certificateOf, listenerOptions, watchCertificate } from './server.ts';
 
 /** A start that takes longer goes on: requests wait, and the log says what is wrong. */
@@ -38,10 +34,8 @@ const ANSWERING_MS_MAX = 20_000;
 const ANSWERING_LOOK_MS = 20;
 
 /** The host of a partition, and what passes requests to it. */
-interface Hosted {
+interface Hosted extends StartedHost {
   readonly epoch: number;
-  readonly host: PartitionHost;
-  readonly handler: RequestListener;
 }
 
 /**
@@ -64,23 +58,25 @@ export class ClusterServer {
   /** Records that this server knows to be committed. */
   private committed = 0;
   /** The level of the cluster. */
-  private level = LEVEL;
+  private level: number;
   /** Changes when a loss is accepted. */
   private generation: string;
   /** Runs while this server has halted, because the database went back in time. */
   private halted: LossWatch | undefined;
 
-  private constructor(parts: ClusterParts, url: string) {
+  constructor(parts: ClusterParts, url: string) {
     this.url = url;
     this.parts = parts;
-    const { holds: store, runId, options } = parts;
+    const { holds: store, runId, options, newestLevel } = parts;
     this.generation = parts.generation;
+    this.level = newestLevel;
     this.standby = this.follow();
     this.membership = new Membership({
       store,
       runId,
       url: options.advertise ?? url,
       version: options.version,
+      newestLevel,
       position: () => Math.max(this.position, this.committed),
       generation: () => this.generation,
       isReady: () => this.mayClaim,
@@ -102,7 +98,7 @@ export class ClusterServer {
     const desk = deskOf(log);
     let server: ClusterServer | undefined;
     const { limits } = listenerOptions(options);
-    const clock = () => server?.membership.now() ?? Date.now();
+    const clock = () => server?.now() ?? Date.now();
     const forwarder = new Forwarder({
       owner: () => server?.answering,
       guard: new RequestGuard([options.host, ...(options.allowedHosts ?? [])], limits),
@@ -115,12 +111,23 @@ export class ClusterServer {
     const url = urlOf(listener, options, certificate !== undefined);
     const watcher = watchCertificate(listener as TlsServer, options.tls, certificate, log);
     const parts = { options, ...store, log, forwarder, listener, watcher };
-    server = new ClusterServer({ ...parts, hopTrust: { secret, clock } }, url);
+    const known = { newestLevel: LEVEL, makers: CLUSTER_MAKERS };
+    server = new ClusterServer({ ...parts, ...known, hopTrust: { secret, clock } }, url);
     void warmSchemas();
-    server.membership.start();
+    server.begin();
     log.line('info', 'the server is listening', { url, version: options.version, runId });
     await server.untilAnswering();
     return server;
+  }
+
+  /** Becomes a candidate. */
+  begin(): void {
+    this.membership.start();
+  }
+
+  /** The cluster's time. */
+  now(): number {
+    return this.membership.now();
   }
 
   /** Resolves when requests are answered, here or by the owner, or that takes too long. */
@@ -134,7 +141,7 @@ export class ClusterServer {
    * The server that answers requests. It may be this one: then it gets what it held while there
    * was no owner, through its own address.
    */
-  private get answering(): OwnerPlace | undefined {
+  get answering(): OwnerPlace | undefined {
     const { owner } = this.membership;
     const isSelf = owner?.runId === this.parts.runId;
     return isSelf && this.hosted === undefined ? undefined : owner;
@@ -184,16 +191,16 @@ export class ClusterServer {
   }
 
   private get mayClaim(): boolean {
-    const { isClosing, isBusy, level, standby } = this;
-    return !isClosing && !isBusy && level <= LEVEL && standby?.isReady === true;
+    const { isClosing, isBusy, level, standby, parts } = this;
+    return !isClosing && !isBusy && level <= parts.newestLevel && standby?.isReady === true;
   }
 
   /** Others may write, or have written, what this version cannot read. */
   private sawLevel(level: number): void {
     if (level === this.level) return;
     this.level = level;
-    const { log, options, address } = this.parts;
-    if (level > LEVEL) return options.onFatal(new StoreLevelError(address, level));
+    const { log, options, address, newestLevel } = this.parts;
+    if (level > newestLevel) return options.onFatal(new StoreLevelError(address, level));
     if (this.hosted !== undefined) this.hosted.host.level = level;
     log.line('info', 'the level of the cluster was raised', { to: level });
   }
@@ -204,7 +211,7 @@ export class ClusterServer {
     return position;
   }
 
-  private handle(request: IncomingMessage, answer: ServerResponse): void {
+  handle(request: IncomingMessage, answer: ServerResponse): void {
     const { url = '/' } = request;
     if (url === ROLE_PATH) return this.sayRole(request, answer);
     if (this.hosted !== undefined) return void this.hosted.handler(request, answer as never);
@@ -233,63 +240,37 @@ export class ClusterServer {
     this.parts.log.line('info', 'this server takes the partition over', { epoch });
     this.isBusy = true;
     try {
-      await this.begin(epoch);
+      await this.beginAs(epoch);
     } finally {
       this.isBusy = false;
       this.followUnlessBusy();
     }
   }
 
-  private async begin(epoch: number): Promise<void> {
+  private async beginAs(epoch: number): Promise<void> {
     const committed = await this.membership.committed();
     // Nobody else can append any more, so this is the end of the log.
     const { tail } = await this.parts.reader.extent();
     if (tail < committed) return this.haltAt(epoch, { tail, committed });
     const followed = await this.standby?.finish();
     this.standby = undefined;
-    const { server: dummy, makeServer, handler } = handlerOnly();
-    const host = await this.startHost(epoch, { makeServer, ...(followed && { followed }) });
-    dummy.unref();
-    try {
-      await host.app.ready();
-      await host.begin();
-    } catch (cause) {
-      await host.abandon();
-      throw cause;
-    }
+    const { host, handler } = await this.startHost(epoch, followed);
     host.level = this.level;
     if (!this.membership.holds(epoch)) return host.abandon();
-    this.hosted = { epoch, host, handler: handler() };
+    this.hosted = { epoch, host, handler };
     const { position } = host.engine;
     this.parts.log.line('info', 'this server is the owner', { epoch, position });
   }
 
-  private async startHost(
-    epoch: number,
-    given: Pick<HostOptions, 'makeServer' | 'followed'>,
-  ): Promise<PartitionHost> {
-    const { options, address, log, scratch } = this.parts;
-    const { parked } = this;
+  private startHost(epoch: number, followed: FollowedPartition | undefined): Promise<StartedHost> {
+    const { parked, membership } = this;
     this.parked = undefined;
-    const store = await PostgresStore.open({
-      address,
-      scratchFolder: join(scratch, String(epoch)),
-      epoch,
-      segmentBytes: options.segmentBytes,
-    });
-    return PartitionHost.start({
-      server: { ...options, onFatal: (cause) => this.membership.lose(epoch, cause) },
-      log,
-      store,
-      ...given,
-      clock: {
-        wall: () => this.membership.now(),
-        monotonic: () => performance.now(),
-      },
-      term: this.membership.term,
-      hopTrust: this.parts.hopTrust,
+    return this.parts.makers.startHost(this.parts, {
+      ...{ epoch, followed, parked },
+      term: membership.term,
+      now: () => membership.now(),
+      onLost: (cause) => membership.lose(epoch, cause),
       storeView: () => storeView(this.parts, this.position),
-      ...(parked && { parked }),
     });
   }
 
@@ -330,7 +311,7 @@ export class ClusterServer {
   private follow(): Standby {
     const { log } = this.parts;
     this.parked ??= this.park();
-    return startStandby(this.parts, {
+    return this.parts.makers.follow(this.parts, {
       committed: this.committed,
       onWentBack: (cause) => this.halt(cause),
       onTrouble: ({ message: cause }) => log.line('warn', 'the log cannot be followed', { cause }),
@@ -368,13 +349,12 @@ export class ClusterServer {
   }
 
   /** A thread that ends, because the database is away, is not missed: the takeover starts one. */
-  private park(): Worker {
-    const { options, address } = this.parts;
-    const parked = Projection.park(projectionData(options, { folder: '', store: address }));
+  private park(): Worker | undefined {
+    const parked = this.parts.makers.park(this.parts);
     const ended = () => {
       if (this.parked === parked) this.parked = undefined;
     };
-    return parked.on('error', ended).on('exit', ended);
+    return parked?.on('error', ended).on('exit', ended);
   }
 }
 

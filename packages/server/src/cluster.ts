@@ -10,11 +10,16 @@ export {
   type StoreStatus,
   storeStatus,
 } from '@sluice/postgres';
+export type { ClusterMakers, HostOrder, StartedHost } from './cluster-hosts.ts';
+export type { ClusterParts } from './cluster-parts.ts';
 export { ClusterServer } from './cluster-server.ts';
-export { type AcceptedLoss, acceptLoss } from './membership/accept-loss.ts';
+export { Forwarder } from './forwarding/forwarder.ts';
+export { type AcceptedLoss, acceptLoss, LOSS_NOTE } from './membership/accept-loss.ts';
 export { createKeyInStore } from './membership/create-key-in-store.ts';
+export { Standby } from './membership/standby.ts';
 export { exportStore } from './moving/export-store.ts';
 export { importFolder, type MoveResult, type StoreMoveOrder } from './moving/import-folder.ts';
+export { PostgresMark } from './projection/postgres/postgres-mark.ts';
 
 /** Makes the tables. False when they are there already. */
 export function initStoreAt(address: StoreAddress): Promise<boolean> {

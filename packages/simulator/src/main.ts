@@ -22,6 +22,7 @@ world, to the last bit.
   --runs           runs of workflows in every world, instead of in one of four
   --schedules      schedules in every world, instead of in one of four
   --agents         agents with commands and containers in every world, instead of in one of four
+  --cluster        several servers on one database in every world, instead of one with a disk
   --no-shrink      report a failure as it is
   --faults LIST, --workers N, --clients N, --until MS, --calm
                    with --seed: a smaller world, as the report of a failure names it
@@ -47,6 +48,7 @@ const OPTIONS = {
   runs: { type: 'boolean' },
   schedules: { type: 'boolean' },
   agents: { type: 'boolean' },
+  cluster: { type: 'boolean' },
   help: { type: 'boolean' },
 } as const;
 
@@ -94,6 +96,7 @@ function overridesOf(values: Values): Overrides {
     runs: values.runs,
     schedules: values.schedules,
     agents: values.agents,
+    cluster: values.cluster,
   });
   return Object.fromEntries(given.filter(([, value]) => value !== undefined)) as Overrides;
 }
@@ -138,7 +141,7 @@ async function main(): Promise<number> {
     }
   }
   console.log(reportSummary(totals, situations));
-  const missing = one === undefined ? missingSituations(situations) : [];
+  const missing = one === undefined ? missingSituations(situations, values.cluster) : [];
   if (missing.length > 0) console.log(`did not occur: ${missing.join('; ')}`);
   const isBlind = missing.length > 0 && totals.seeds >= SEEDS_FOR_ALL;
   return totals.failures === 0 && !isBlind ? 0 : 1;

@@ -1,3 +1,4 @@
+import { MUST_OCCUR_IN_CLUSTERS } from './cluster/cluster-situations.ts';
 import type { Situations } from './situations.ts';
 
 /** With this many seeds each of the situations below must occur. With fewer, some may not. */
@@ -169,7 +170,8 @@ const MUST_OCCUR = [
   'a key of a task that had ended',
 ];
 
-/** The situations that did not occur. */
-export function missingSituations({ counts }: Situations): string[] {
-  return MUST_OCCUR.filter((situation) => !counts.has(situation));
+/** The situations that did not occur, in worlds with one server or with several. */
+export function missingSituations({ counts }: Situations, isCluster = false): string[] {
+  const all = isCluster ? MUST_OCCUR_IN_CLUSTERS : MUST_OCCUR;
+  return all.filter((situation) => !counts.has(situation));
 }

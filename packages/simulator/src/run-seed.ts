@@ -1,4 +1,6 @@
-import { ViolationError } from './kernel/simulation.ts';
+import { clusterPlanOf } from './cluster/cluster-plan.ts';
+import { ClusterWorld } from './cluster/cluster-world.ts';
+import { type Simulation, ViolationError } from './kernel/simulation.ts';
 import { type Overrides, withOverrides } from './plan/overrides.ts';
 import { drawPlan } from './plan/world-plan.ts';
 import { World } from './world.ts';
@@ -51,7 +53,7 @@ export async function runSeed(order: SeedOrder): Promise<SeedResult> {
 
 async function live(order: SeedOrder): Promise<SeedResult> {
   const { seed, mode, overrides = {}, print } = order;
-  const world = new World(withOverrides(drawPlan(seed), overrides), print);
+  const world = makeWorld(seed, overrides, print);
   let failure: SeedFailure | undefined;
   // A real server would end here. Also, the caller of a checker may swallow the error.
   const rejected = (cause: Error) => world.simulation.fail(cause);
@@ -74,7 +76,16 @@ async function live(order: SeedOrder): Promise<SeedResult> {
   };
 }
 
-function describe(cause: Error, { simulation }: World): SeedFailure {
+function makeWorld(
+  seed: number,
+  overrides: Overrides,
+  print: SeedOrder['print'],
+): World | ClusterWorld {
+  if (overrides.cluster === true) return new ClusterWorld(clusterPlanOf(seed, overrides), print);
+  return new World(withOverrides(drawPlan(seed), overrides), print);
+}
+
+function describe(cause: Error, { simulation }: { readonly simulation: Simulation }): SeedFailure {
   return {
     rule: cause instanceof ViolationError ? cause.rule : cause.name,
     message: cause.message,

@@ -1,10 +1,14 @@
+import { clusterPlanOf } from './cluster/cluster-plan.ts';
 import { type Overrides, withOverrides } from './plan/overrides.ts';
 import { drawPlan, type WorldPlan } from './plan/world-plan.ts';
 import { type Mode, runSeed, type SeedFailure, type SeedOrder } from './run-seed.ts';
 
+/** The part of a plan that may get smaller. */
+type Shrinkable = Pick<WorldPlan, 'workers' | 'clients'> & { readonly faults: readonly object[] };
+
 export interface ShrunkFailure {
   readonly overrides: Overrides;
-  readonly plan: WorldPlan;
+  readonly plan: Shrinkable;
   readonly failure: SeedFailure;
   /** How many smaller worlds were tried. */
   readonly tries: number;
@@ -19,11 +23,15 @@ const TRIES_MAX = 60;
  * network.
  */
 export async function shrink(
-  { seed, mode, overrides: { runs, schedules } = {} }: SeedOrder,
+  { seed, mode, overrides: { runs, schedules, cluster } = {} }: SeedOrder,
   failure: SeedFailure,
 ): Promise<ShrunkFailure> {
-  const shrinker = new Shrinker(seed, mode, failure);
-  shrinker.keep({ ...(runs ? { runs } : {}), ...(schedules ? { schedules } : {}) });
+  const kept = {
+    ...(runs ? { runs } : {}),
+    ...(schedules ? { schedules } : {}),
+    ...(cluster ? { cluster } : {}),
+  };
+  const shrinker = new Shrinker({ seed, mode, overrides: kept }, failure);
   if (mode === 'safety') await shrinker.attempt({ until: Math.ceil(failure.at) + 1 });
   await shrinker.withoutFaults();
   await shrinker.fewer('clients');
@@ -36,27 +44,23 @@ export async function shrink(
 class Shrinker {
   private readonly seed: number;
   private readonly mode: Mode;
-  private readonly whole: WorldPlan;
+  private readonly whole: Shrinkable;
   private overrides: Overrides;
   private failure: SeedFailure;
   private tries = 0;
 
-  constructor(seed: number, mode: Mode, failure: SeedFailure) {
+  /** The seed alone does not give the world what `overrides` has. */
+  constructor({ seed, mode, overrides }: Required<Kept>, failure: SeedFailure) {
     this.seed = seed;
     this.mode = mode;
     this.failure = failure;
-    this.whole = drawPlan(seed);
-    this.overrides = { faults: this.whole.faults.map((_, place) => place) };
+    this.whole = planOf(seed, overrides);
+    this.overrides = { ...overrides, faults: this.whole.faults.map((_, place) => place) };
   }
 
   get result(): ShrunkFailure {
     const { failure, tries, overrides } = this;
-    return { overrides, plan: withOverrides(this.whole, overrides), failure, tries };
-  }
-
-  /** The seed alone does not give the world runs or schedules. */
-  keep(given: Pick<Overrides, 'runs' | 'schedules'>): void {
-    this.overrides = { ...this.overrides, ...given };
+    return { overrides, plan: planOf(this.seed, overrides), failure, tries };
   }
 
   /** Keeps the change if the same rule fails with it. */
@@ -91,4 +95,11 @@ class Shrinker {
   private get faults(): readonly number[] {
     return this.overrides.faults ?? [];
   }
+}
+
+type Kept = Pick<SeedOrder, 'seed' | 'mode' | 'overrides'>;
+
+function planOf(seed: number, overrides: Overrides): Shrinkable {
+  if (overrides.cluster === true) return clusterPlanOf(seed, overrides);
+  return withOverrides(drawPlan(seed), overrides);
 }

@@ -41,6 +41,18 @@ test('in 24 worlds everything that can end has ended a while after they were hea
   expect(outcome.output).toContain('24 seeds, 0 failed');
 });
 
+test('every promise holds in 30 worlds with several servers', async () => {
+  const outcome = await sim('--cluster', '--seeds', '30', '--from', '1');
+  expect(failuresIn(outcome)).toEqual([]);
+  expect(outcome.output).toContain('30 seeds, 0 failed');
+});
+
+test('in 10 worlds with several servers one serves, and all has ended, once healed', async () => {
+  const outcome = await sim('--cluster', '--seeds', '10', '--from', '1', '--mode', 'liveness');
+  expect(failuresIn(outcome)).toEqual([]);
+  expect(outcome.output).toContain('10 seeds, 0 failed');
+});
+
 test.concurrent.for(REGRESSIONS)(
   'a bug that was found stays away: $what',
   async ({ seed, mode, runs }) => {
@@ -58,6 +70,18 @@ test('the same seed gives the same trace, line by line', async () => {
   ];
   const lines = (outcome: Outcome) =>
     outcome.output.split('\n').filter((line) => / core /.test(line));
+  expect(lines(first).length).toBeGreaterThan(100);
+  expect(lines(first)).toEqual(lines(second));
+});
+
+test('a world with several servers is the same each time', async () => {
+  const [first, second] = [
+    await sim('--cluster', '--seed', '2', '--trace'),
+    await sim('--cluster', '--seed', '2', '--trace'),
+  ];
+  const lines = (outcome: Outcome) => {
+    return outcome.output.split('\n').filter((line) => / database | server\d/.test(line));
+  };
   expect(lines(first).length).toBeGreaterThan(100);
   expect(lines(first)).toEqual(lines(second));
 });

@@ -44,13 +44,7 @@ export class Session {
   private constructor(address: StoreAddress, name: string) {
     this.name = name;
     this.#address = address;
-    this.#client = new PgClient({
-      connectionString: address.url,
-      application_name: name,
-      connectionTimeoutMillis: CONNECT_MS_MAX,
-      keepAlive: true,
-      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-    });
+    this.#client = address.makeClient?.(name) ?? makeClient(address, name);
     this.#client.on('error', () => {
       this.#isBroken = true;
     });
@@ -143,4 +137,14 @@ export class Session {
     if (cause instanceof DatabaseError) return cause;
     return this.#isBroken ? new ConnectionLostError(this.#address, cause) : cause;
   }
+}
+
+function makeClient({ url }: StoreAddress, name: string): PgClient {
+  return new PgClient({
+    connectionString: url,
+    application_name: name,
+    connectionTimeoutMillis: CONNECT_MS_MAX,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+  });
 }

@@ -1,3 +1,5 @@
+import type { Client } from 'pg';
+
 /** Where a store is: a database and a schema in it. */
 export interface StoreAddress {
   /** For the driver. It may contain a password and is never shown. */
@@ -5,6 +7,8 @@ export interface StoreAddress {
   readonly schema: string;
   /** For messages: without the password. */
   readonly shown: string;
+  /** Makes the driver's client; a simulation makes one without a socket. */
+  readonly makeClient?: (name: string) => Client;
 }
 
 const SCHEMA = /^[a-z_][a-z0-9_]{0,47}$/;

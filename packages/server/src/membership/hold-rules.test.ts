@@ -116,3 +116,13 @@ test('a read waits for a renewal, or is refused', () => {
   expect(dropped).toHaveBeenCalledWith(expect.any(TermOverError));
   expect(released).toHaveBeenCalledOnce();
 });
+
+test('a read that waits when the hold is lost hears that it may try again', () => {
+  const term = new HoldTerm({ monotonic: () => 0, wall: () => 0 });
+  const dropped = vi.fn();
+  term.whenRenewed(() => undefined, dropped);
+
+  term.end(new Error('another server took over'));
+
+  expect(dropped).toHaveBeenCalledExactlyOnceWith(expect.any(TermOverError));
+});

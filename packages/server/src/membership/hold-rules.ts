@@ -110,7 +110,8 @@ export class HoldTerm implements Term {
   /** The hold is lost. */
   end(cause: Error): void {
     this.monotonicAt = Number.NEGATIVE_INFINITY;
-    for (const each of this.taken()) each.drop(cause);
+    const isOver = new TermOverError('this server is no longer the owner', { cause });
+    for (const each of this.taken()) each.drop(isOver);
   }
 
   private taken(): WaitingRead[] {

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LEVEL } from '@sluice/core';
 import type { HoldStore, HoldView } from '@sluice/postgres';
 import type { OwnerPlace } from '../forwarding/peer.ts';
 import { HOP_HEADER } from '../http/hop.ts';
@@ -12,6 +11,8 @@ export interface MembershipOptions {
   /** By which other servers reach this one. */
   readonly url: string;
   readonly version: string;
+  /** The newest level that this version knows. */
+  readonly newestLevel: number;
   /** Records that this server knows to be committed, and since which accepted loss. */
   readonly position: () => number;
   readonly generation: () => string;
@@ -219,8 +220,8 @@ export class Membership {
 
   private async beat(): Promise<void> {
     if (performance.now() - this.beatAt < BEAT_MS) return;
-    const { store, url: address, version, position, generation } = this.options;
-    const known = { position: position(), generation: generation(), level: LEVEL };
+    const { store, url: address, version, newestLevel: level, ...said } = this.options;
+    const known = { position: said.position(), generation: said.generation(), level };
     await store.beat({ address, version, ...known });
     this.beatAt = performance.now();
   }

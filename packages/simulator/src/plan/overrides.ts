@@ -16,6 +16,8 @@ export interface Overrides {
   readonly schedules?: boolean;
   /** The world has agents, whatever its seed says. */
   readonly agents?: boolean;
+  /** Several servers on one database, instead of one with a disk. */
+  readonly cluster?: boolean;
 }
 
 export function withOverrides(plan: WorldPlan, overrides: Overrides): WorldPlan {
@@ -38,7 +40,7 @@ export function withOverrides(plan: WorldPlan, overrides: Overrides): WorldPlan 
 
 /** The command line flags for these overrides. */
 export function flagsOf(overrides: Overrides): string {
-  const { faults, workers, clients, until, calm, runs, schedules, agents } = overrides;
+  const { faults, workers, clients, until, calm, runs, schedules, agents, cluster } = overrides;
   return [
     faults === undefined ? '' : `--faults ${faults.length === 0 ? 'none' : faults.join(',')}`,
     workers === undefined ? '' : `--workers ${workers}`,
@@ -48,6 +50,7 @@ export function flagsOf(overrides: Overrides): string {
     runs === true ? '--runs' : '',
     schedules === true ? '--schedules' : '',
     agents === true ? '--agents' : '',
+    cluster === true ? '--cluster' : '',
   ]
     .filter((flag) => flag !== '')
     .join(' ');

@@ -1,0 +1,142 @@
+import type { RandomStream } from '../../kernel/random.ts';
+import type { Simulation } from '../../kernel/simulation.ts';
+import type { Situations } from '../../situations.ts';
+import type { ClusterFault } from '../cluster-faults.ts';
+import type { ClusterStory } from '../cluster-story.ts';
+import type { SimDatabase } from './sim-database.ts';
+import { copyTables, type Tables } from './tables.ts';
+
+interface TroubleParts {
+  readonly simulation: Simulation;
+  readonly situations: Situations;
+  readonly database: SimDatabase;
+  readonly story: ClusterStory;
+}
+
+interface Backup {
+  readonly at: number;
+  readonly tables: Tables;
+}
+
+const BACKUP_MS = 20;
+const BACKUPS_MAX = 600;
+
+/** Until the replica has taken the place of the primary. */
+const FAILOVER_MS = 300;
+
+const RAISE = 'UPDATE cluster SET level = greatest(level, (SELECT min(level) FROM server))';
+
+/** What goes wrong with the database, and what its administrators do. */
+export class DatabaseTroubles {
+  hasGoneBack = false;
+  private readonly parts: TroubleParts;
+  private readonly random: RandomStream;
+  private slow = { until: 0, ms: 0 };
+  private readonly backups: Backup[] = [];
+
+  constructor(parts: TroubleParts) {
+    this.parts = parts;
+    this.random = parts.simulation.random('database troubles');
+  }
+
+  /** What a statement takes longer now. */
+  slownessMs(): number {
+    const { until, ms } = this.slow;
+    return this.parts.simulation.now < until ? ms * this.random.next() : 0;
+  }
+
+  heal(): void {
+    const { database } = this.parts;
+    this.slow = { until: 0, ms: 0 };
+    database.isDown = false;
+    database.isReadOnly = false;
+    database.freeReplica();
+  }
+
+  /** Remembers the tables again and again, to go back to them. */
+  keepBackups(): void {
+    const { simulation, database } = this.parts;
+    this.backups.push({ at: simulation.now, tables: copyTables(database.tables) });
+    if (this.backups.length > BACKUPS_MAX) this.backups.shift();
+    simulation.after(BACKUP_MS, () => this.keepBackups());
+  }
+
+  raiseLevel(): void {
+    const { database } = this.parts;
+    const isUsable = !database.isDown && !database.isReadOnly && !database.isReplicaStuck;
+    if (isUsable) database.queryAtOnce('operator', RAISE);
+  }
+
+  /** False when the fault is none of the database. */
+  strike(fault: ClusterFault): boolean {
+    const { simulation, database } = this.parts;
+    switch (fault.kind) {
+      case 'clock of the database set':
+        database.clockOffsetMs += fault.byMs;
+        return true;
+      case 'database restarted':
+        database.restart();
+        this.comeBack(fault.forMs);
+        return true;
+      case 'database slow':
+        this.slow = { until: simulation.now + fault.forMs, ms: fault.ms };
+        return true;
+      case 'database read-only':
+        database.isReadOnly = true;
+        simulation.after(fault.forMs, () => {
+          database.isReadOnly = false;
+        });
+        return true;
+      case 'replica stuck':
+        this.stickReplica(fault);
+        return true;
+      case 'hand-off':
+        if (!database.isDown && database.tables.hold.runId !== null) {
+          database.tables.hold = { ...database.tables.hold, handOff: true };
+        }
+        return true;
+      case 'database went back':
+        this.goBack(fault);
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  private comeBack(afterMs: number): void {
+    this.parts.simulation.after(afterMs, () => {
+      this.parts.database.isDown = false;
+    });
+  }
+
+  private stickReplica({ forMs, remedy }: Extract<ClusterFault, { kind: 'replica stuck' }>): void {
+    const { simulation, database, situations, story } = this.parts;
+    if (database.isReplicaStuck || database.isDown) return;
+    database.stickReplica();
+    if (remedy.startsWith('terminate')) {
+      simulation.after(forMs * this.random.next(), () => {
+        const count = database.isReplicaStuck ? database.terminateWaiting() : 0;
+        if (count > 0) situations.note('a commit that waited for the replica was ended');
+      });
+    }
+    simulation.after(forMs, () => {
+      if (!database.isReplicaStuck) return;
+      if (!remedy.endsWith('fail over')) return database.freeReplica();
+      database.failOver();
+      story.restored(false);
+      simulation.log('database', 'the replica takes over');
+      this.comeBack(FAILOVER_MS);
+    });
+  }
+
+  private goBack({ ageMs, forMs }: Extract<ClusterFault, { kind: 'database went back' }>): void {
+    const { simulation, database, story } = this.parts;
+    const to = this.backups.findLast(({ at }) => at <= simulation.now - ageMs);
+    if (to === undefined) return;
+    this.hasGoneBack = true;
+    database.goBack(to.tables);
+    story.restored(true);
+    simulation.log('database', `went back by ${Math.round(simulation.now - to.at)} ms`);
+    this.comeBack(forMs);
+  }
+}
