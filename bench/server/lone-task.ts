@@ -20,6 +20,8 @@ export function loneTasks(
   nodeFlags: readonly string[] = [],
 ): Promise<Figures> {
   return withStage(tasks, nodeFlags, async ({ server, client, worker }) => {
+    // The first request of another client makes V8 forget code that it optimised for one.
+    await commitsOf(server);
     await submitted({ server, client }, WARM_UP);
     const processes = [server.pid, client.pid, worker.pid].map(Number);
     const commitsBefore = await commitsOf(server);
