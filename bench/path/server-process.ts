@@ -54,6 +54,10 @@ export class ServerProcess {
     throw new Error('the server ended before it was ready');
   }
 
+  get pid(): number | undefined {
+    return this.child?.pid;
+  }
+
   /** CPU time since the start, user and system. */
   async cpuMs(): Promise<number> {
     const stat = await readFile(`/proc/${this.child?.pid}/stat`, 'utf8');

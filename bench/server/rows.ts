@@ -1,5 +1,6 @@
 import { runScenario } from '../path/scenario.ts';
 import { ServerProcess } from '../path/server-process.ts';
+import { coldTasks, loneTasks } from './lone-task.ts';
 import { startWorkers, throughSdk } from './through-sdk.ts';
 
 interface Row {
@@ -37,9 +38,30 @@ export const ROWS: Readonly<Record<string, Row>> = {
     targets: { 'p50 ms': '2', 'p99 ms': '10' },
     run: (share) => throughSdk({ tasks: 40_000 * share, inFlight: 0, rate: 2000, waits: false }),
   },
+  'lone-alone': {
+    targets: { 'server µs': '150', 'p50 ms': '0.8', 'p99 ms': '5' },
+    run: (share) => loneTasks(atLeast(20, 2000 * share), 'alone'),
+  },
+  'lone-500': {
+    targets: { 'server µs': '150', 'p50 ms': '0.8', 'p99 ms': '5' },
+    run: (share) => loneTasks(atLeast(20, 5000 * share), { rate: 500 }),
+  },
+  'lone-2000': {
+    targets: { 'server µs': '150', 'p50 ms': '0.8', 'p99 ms': '5' },
+    run: (share) => loneTasks(atLeast(20, 20_000 * share), { rate: 2000 }),
+  },
+  cold: {
+    targets: { 'cold/warm': '1.5' },
+    run: (share) => coldTasks(atLeast(100, 10_000 * share)),
+  },
   'idle-1000-workers': { targets: { 'server CPU %': '2' }, run: idleWorkers },
   'restart-1m': { targets: { 'ready s': '2' }, run: restart },
 };
+
+/** A quick run is still long enough to have a median. */
+function atLeast(least: number, tasks: number): number {
+  return Math.max(least, tasks);
+}
 
 async function submits(
   share: number,

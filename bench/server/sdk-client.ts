@@ -1,6 +1,7 @@
 /** An SDK client in a separate process, with the SDK's defaults. */
 import { Sluice } from '@sluice/sdk';
 import { wallClockMs } from '../path/connection.ts';
+import { atRate } from './open-loop.ts';
 
 export interface SdkClientOrder {
   readonly url: string;
@@ -48,15 +49,3 @@ process.once('message', async (order: SdkClientOrder) => {
   await sluice.close();
   process.disconnect();
 });
-
-/** Open loop: it catches up when it is late, and does not wait for answers. */
-async function atRate(rate: number, tasks: number, submit: () => Promise<void>): Promise<void> {
-  const startedAt = performance.now();
-  const submits: Promise<void>[] = [];
-  while (submits.length < tasks) {
-    const due = Math.min(tasks, ((performance.now() - startedAt) * rate) / 1000);
-    while (submits.length < due) submits.push(submit());
-    await new Promise((resolve) => setTimeout(resolve, 1));
-  }
-  await Promise.all(submits);
-}

@@ -5,7 +5,7 @@ import type { Engine } from '@sluice/engine';
 import type { BoundedLog, FileLog } from '@sluice/log';
 import { openApiDocument, ROUTES, SluiceError } from '@sluice/protocol';
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
-import { guardAccess } from './access/access-guard.ts';
+import { AccessGuard, guardRoutes } from './access/access-guard.ts';
 import { Authenticator } from './access/authenticator.ts';
 import { keyRoutes } from './access/key.route.ts';
 import { KeyOperations } from './access/key-operations.ts';
@@ -22,6 +22,7 @@ import type { Configuration } from './config/settings.ts';
 import { consolePages } from './console/console-pages.ts';
 import { eventsRoute } from './events/events.route.ts';
 import type { LogStarts } from './events/log-starts.ts';
+import { DirectCalls } from './gateway/direct-calls.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import { reportAttemptsRoute } from './gateway/report-attempts.route.ts';
 import { submitTasksRoute } from './gateway/submit-tasks.route.ts';
@@ -110,8 +111,13 @@ export function buildApp(options: AppOptions, parts: AppParts): FastifyInstance 
     refused: observation.refused,
   };
   const answerError = errorAnswers(desk);
+  const guard = new RequestGuard(options.hosts, limits, options.hopTrust);
+  const authenticator = authenticatorOf(parts);
+  const access = new AccessGuard(authenticator, engine);
+  const direct = new DirectCalls({ guard, access, desk, metrics: observation.server });
   const app = Fastify({
-    serverFactory: ((handler: RequestListener) => makeServer(handler, desk)) as never,
+    serverFactory: ((handler: RequestListener) =>
+      makeServer(direct.before(handler), desk)) as never,
     genReqId: desk.newRequestId,
     loggerInstance: observation.log.forFramework(),
     logController: new LogController({ disableRequestLogging: true }),
@@ -129,20 +135,23 @@ export function buildApp(options: AppOptions, parts: AppParts): FastifyInstance 
   installErrorAnswers(app, answerError);
   timeRoutes(app, observation.server);
 
-  const guard = new RequestGuard(options.hosts, limits, options.hopTrust);
+  app.addHook('preClose', async () => {
+    direct.isClosing = true;
+  });
   app.addHook('onRequest', (request, _reply, done) => {
     guard.check(request.raw);
     done();
   });
   consolePages(app);
-  const keyStreams = accessRoutes(app, parts);
+  guardRoutes(app, access);
+  const keyStreams = accessRoutes(app, authenticator, parts);
 
   const archive = new TaskArchive(parts);
-  taskRoutes(app, { ...parts, archive, keyStreams, stalledMs: limits.stalledReaderMs });
+  taskRoutes(app, { ...parts, archive, keyStreams, direct, stalledMs: limits.stalledReaderMs });
   workflowRoutes(app, parts);
   runsOf(app, { ...parts, keyStreams });
   scheduleRoutes(app, { ...parts, archive, runs: new RunArchive(parts) });
-  workerRoutes(app, { ...parts, keyStreams });
+  workerRoutes(app, { ...parts, keyStreams, direct });
   queueRoutes(app, parts);
   taskTypeRoutes(app, engine, parts.admission);
   deadLetterRoutes(app, new DeadLetterOperations(engine, parts.admission), archive);
@@ -170,12 +179,17 @@ export function buildApp(options: AppOptions, parts: AppParts): FastifyInstance 
   return app;
 }
 
-/** Every route that is registered from here on needs a caller with access. */
-function accessRoutes(app: FastifyInstance, parts: AppParts): KeyStreams {
-  const { engine, admission, observation, clock } = parts;
+function authenticatorOf({ observation, clock }: AppParts): Authenticator {
   const { state } = observation.partition;
-  const authenticator = new Authenticator({ state, clock, onBlocked: observation.blocked });
-  guardAccess(app, authenticator, engine);
+  return new Authenticator({ state, clock, onBlocked: observation.blocked });
+}
+
+function accessRoutes(
+  app: FastifyInstance,
+  authenticator: Authenticator,
+  { engine, admission, observation, clock }: AppParts,
+): KeyStreams {
+  const { state } = observation.partition;
   const lastUsedAt = (id: string) => authenticator.lastUsedAt(id);
   const isLive = (actor: string) => authenticator.isLive(actor);
   const keyStreams = new KeyStreams(authenticator);
@@ -192,13 +206,17 @@ interface StreamParts extends AppParts {
   readonly keyStreams: KeyStreams;
 }
 
+interface DirectParts extends StreamParts {
+  readonly direct: DirectCalls;
+}
+
 function taskRoutes(
   app: FastifyInstance,
-  parts: StreamParts & { readonly archive: TaskArchive; readonly stalledMs: number },
+  parts: DirectParts & { readonly archive: TaskArchive; readonly stalledMs: number },
 ): void {
-  const { engine, admission, gateway, archive } = parts;
+  const { engine, admission, archive } = parts;
   const waiting = new TaskWaiting(parts);
-  submitTasksRoute(app, gateway, waiting);
+  submitTasksRoute(app, parts, waiting);
   readTaskRoutes(app, archive, waiting);
   taskLogsRoute(app, parts);
   eventsRoute(app, { ...parts, runs: new RunArchive(parts) });
@@ -236,10 +254,10 @@ function backupRoutes(
   });
 }
 
-function workerRoutes(app: FastifyInstance, parts: StreamParts): void {
+function workerRoutes(app: FastifyInstance, parts: DirectParts): void {
   const { engine, admission, gateway, streams } = parts;
   workerSessionRoutes(app, parts);
-  reportAttemptsRoute(app, gateway);
+  reportAttemptsRoute(app, gateway, parts.direct);
   workerListRoutes(app, new WorkerList(engine, admission, streams));
 }
 

@@ -1,7 +1,8 @@
+import type { IncomingMessage } from 'node:http';
 import { DEFAULT_NAMESPACE } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { ACCESS, type Access, mayCall, SluiceError } from '@sluice/protocol';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { clientOf } from '../http/client.ts';
 import type { Authenticator } from './authenticator.ts';
 import type { Caller } from './caller.ts';
@@ -18,35 +19,60 @@ declare module 'fastify' {
   }
 }
 
+/** What a call requires of its caller. A call that requires nothing refuses every caller. */
+interface Requirement {
+  readonly access?: Access | undefined;
+  readonly isServerWide?: boolean | undefined;
+}
+
 /** Passes requests that their caller may make, and refuses every other with a reason. */
-export function guardAccess(
-  app: FastifyInstance,
-  authenticator: Authenticator,
-  engine: Engine,
-): void {
+export class AccessGuard {
+  private readonly authenticator: Authenticator;
+  private readonly engine: Engine;
+
+  constructor(authenticator: Authenticator, engine: Engine) {
+    this.authenticator = authenticator;
+    this.engine = engine;
+  }
+
+  /**
+   * The caller, who may make this call; throws a refusal otherwise. Any caller with a valid key may
+   * learn that a route does not exist: then there is no requirement.
+   */
+  admit(request: IncomingMessage, requirement: Requirement | undefined): Caller {
+    const authorization = request.headers.authorization ?? cookieAuthorization(request);
+    const caller = this.authenticator.authenticate(authorization, clientOf(request).address);
+    if (requirement !== undefined) checkRole(requirement, caller);
+    return caller;
+  }
+
+  /**
+   * The key may have been created or revoked a moment ago. A refusal shows that, so it waits until
+   * the change is durable (L2). Never rejects.
+   */
+  settled(): Promise<void> {
+    return this.engine.read(() => undefined).catch(() => undefined);
+  }
+}
+
+/** Every route that is registered from here on needs a caller with access. */
+export function guardRoutes(app: FastifyInstance, guard: AccessGuard): void {
   app.decorateRequest('caller');
   app.addHook('onRequest', (request, _reply, done) => {
-    if (request.routeOptions.config.access === 'open') return done();
+    const { config } = request.routeOptions;
+    if (config.access === 'open') return done();
     try {
-      const authorization = request.headers.authorization ?? cookieAuthorization(request.raw);
-      const caller = authenticator.authenticate(authorization, clientOf(request.raw).address);
-      checkRole(request, caller);
-      request.caller = caller;
+      request.caller = guard.admit(request.raw, request.is404 ? undefined : config);
     } catch (refusal) {
-      // The key may have been created or revoked a moment ago. The refusal shows that, so it waits
-      // until the change is durable (L2).
-      const refuse = (): void => done(refusal as Error);
-      engine.read(() => undefined).then(refuse, refuse);
+      void guard.settled().then(() => done(refusal as Error));
       return;
     }
     done();
   });
 }
 
-function checkRole({ routeOptions, is404 }: FastifyRequest, { roles, namespace }: Caller): void {
-  // Any caller with a valid key may learn that a route does not exist.
-  if (is404) return;
-  const { access, isServerWide = false } = routeOptions.config;
+function checkRole(requirement: Requirement, { roles, namespace }: Caller): void {
+  const { access, isServerWide = false } = requirement;
   if (access === undefined || !mayCall(roles, access)) {
     const needed = access === undefined || access === 'open' ? [] : ACCESS[access];
     const has = `${roles.length === 1 ? 'role' : 'roles'} ${roles.join(' and ')}`;

@@ -10,7 +10,7 @@ import { errorAnswers, installErrorAnswers } from '../http/error-answer.ts';
 import { HOP_HEADER, type Hop, writeHop } from '../http/hop.ts';
 import { RequestGuard } from '../http/request-guard.ts';
 import { SECRET, textOf } from '../testing/forwarding-servers.ts';
-import { guardAccess } from './access-guard.ts';
+import { AccessGuard, guardRoutes } from './access-guard.ts';
 import { Authenticator } from './authenticator.ts';
 import { authorOf } from './caller.ts';
 import { makeKey, type NewKey } from './key-text.ts';
@@ -49,7 +49,8 @@ beforeEach(async () => {
     guard.check(request.raw);
     done();
   });
-  guardAccess(app, authenticator, { read: async () => undefined } as unknown as Engine);
+  const engine = { read: async () => undefined } as unknown as Engine;
+  guardRoutes(app, new AccessGuard(authenticator, engine));
   loginRoutes(app, authenticator, state);
   app.route({
     method: 'GET',

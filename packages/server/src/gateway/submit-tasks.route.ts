@@ -5,15 +5,24 @@ import { parseQuery } from '../http/query.ts';
 import { routeOptions } from '../http/route-options.ts';
 import { readJsonBody } from '../http/whole-body.ts';
 import type { TaskWaiting } from '../tasks/task-waiting.ts';
+import type { DirectCalls } from './direct-calls.ts';
 import type { Gateway } from './gateway.ts';
+
+const TYPE = 'application/json';
 
 /** Takes one task or an array, all or nothing, and answers once they are durable. */
 export function submitTasksRoute(
   app: FastifyInstance,
-  gateway: Gateway,
+  { gateway, direct }: { readonly gateway: Gateway; readonly direct: DirectCalls },
   waiting: TaskWaiting,
 ): void {
   const query = new Checker(SubmitQuery);
+
+  direct.add(ROUTES.submitTasks, async (request, { namespace }) => {
+    const body = await readJsonBody(request);
+    const { isNew, json } = await gateway.submit(namespace, body);
+    return { status: statusOf(isNew), type: TYPE, text: json.toString('latin1') };
+  });
 
   app.route({
     ...routeOptions(ROUTES.submitTasks),
@@ -29,9 +38,13 @@ export function submitTasksRoute(
       const { isNew, json, firstId } = await gateway.submit(namespace, body, () => {
         if (waitMs !== undefined) waiting.admit(request.caller);
       });
-      reply.code(isNew ? 201 : 200).type('application/json');
+      reply.code(statusOf(isNew)).type(TYPE);
       if (waitMs === undefined) return json;
       return waiting.wait(request.caller, firstId, waitMs, reply);
     },
   });
+}
+
+function statusOf(isNew: boolean): number {
+  return isNew ? 201 : 200;
 }

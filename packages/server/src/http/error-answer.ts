@@ -52,17 +52,25 @@ export function errorAnswers({ refused }: RefusalDesk): AnswerError {
       ...(route === undefined ? {} : { route }),
       cause: error.cause,
     });
-    if (error.retryAfterMs !== undefined) {
-      reply.header('retry-after', Math.ceil(error.retryAfterMs / 1000));
-    }
-    if (error.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer');
     const body = errorJson(error, request.id);
-    return reply.code(error.status).type('application/json').send(body);
+    return reply
+      .code(error.status)
+      .headers(errorHeaders(error))
+      .type('application/json')
+      .send(body);
   };
 }
 
+/** The headers that an error adds to its answer. */
+export function errorHeaders({ code, retryAfterMs }: SluiceError): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (retryAfterMs !== undefined) headers['retry-after'] = `${Math.ceil(retryAfterMs / 1000)}`;
+  if (code === 'unauthenticated') headers['www-authenticate'] = 'Bearer';
+  return headers;
+}
+
 /** Hides internal errors: the client gets a request id, and the log gets the cause. */
-function asSluiceError(error: FastifyError | Error): SluiceError {
+export function asSluiceError(error: FastifyError | Error): SluiceError {
   if (error instanceof SluiceError) return error;
   if (error instanceof EngineStoppedError) return unavailable(error);
   const status = 'statusCode' in error ? error.statusCode : undefined;

@@ -49,8 +49,12 @@ export class ServerMetrics {
     clearInterval(this.lagTimer);
   }
 
-  /** The histogram of a route's request times, in milliseconds. */
+  /** The histogram of a route's request times, in milliseconds: one, whoever asks for it. */
   route(method: string, route: string): Histogram {
+    const isIt = ([labels]: [Labels, Histogram]) =>
+      labels.method === method && labels.route === route;
+    const known = this.routes.find(isIt);
+    if (known !== undefined) return known[1];
     const histogram = new Histogram(LATENCY_BOUNDS_MS);
     this.routes.push([{ method, route }, histogram]);
     return histogram;

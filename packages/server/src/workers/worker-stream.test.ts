@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, get, type IncomingMessage } from 'node:http';
+import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { WorkerStream } from './worker-stream.ts';
@@ -17,8 +17,8 @@ async function connectStream() {
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const request = get({ host: '127.0.0.1', port });
-  const [, response] = (await once(server, 'request')) as [unknown, never];
-  return { stream: new WorkerStream(response, () => 0), request };
+  const [, response] = (await once(server, 'request')) as [unknown, ServerResponse];
+  return { stream: new WorkerStream(response, () => 0), request, socket: response.socket };
 }
 
 test('before the welcome nothing can be seen, not even the status (L2)', async () => {
@@ -49,4 +49,20 @@ test('staged events leave in one piece and are counted when they have left', asy
   expect(String(chunk)).toBe('event: welcome\ndata: {"sessionId":"s"}\n\n');
   expect(await sent).toBe(77);
   stream.end();
+});
+
+test('a push is written at once, not after what else the turn has to write', async () => {
+  const { stream, request, socket } = await connectStream();
+  for (const name of ['welcome', 'tasks']) {
+    stream.stageEvent(name, {});
+    const frame = stream.seal();
+    if (frame === undefined) throw new Error('nothing was staged');
+    const before = socket?.bytesWritten ?? 0;
+
+    stream.send(frame);
+
+    expect(socket?.bytesWritten).toBeGreaterThan(before);
+    expect(socket?.writableLength).toBe(0);
+  }
+  request.on('error', () => undefined).destroy();
 });

@@ -28,6 +28,8 @@ const HEADERS = {
 
 /** Receives a stream's bytes: an HTTP answer, or a connection in a simulated network. */
 export interface StreamSink {
+  /** The connection, if writes to it can be held back for a moment; null when it is closed. */
+  readonly socket?: { cork(): void; uncork(): void } | null;
   readonly headersSent: boolean;
   readonly writableEnded: boolean;
   writeHead(status: number, headers: Readonly<Record<string, string>>): unknown;
@@ -126,12 +128,16 @@ export class WorkerStream {
     // The headers also wait for the first commit: a status is an answer (L2).
     if (!this.response.headersSent) this.response.writeHead(200, HEADERS);
     this.unreadWrites += 1;
+    const { socket } = this.response;
+    // Node would hold the parts of a chunk back until the answers of the same commit are written.
+    socket?.cork();
     this.response.write(bytes, (error) => {
       this.unreadWrites -= 1;
       this.ticksUnread = 0;
       // An error also ends the stream, which is handled elsewhere.
       if (error === null || error === undefined) sent?.();
     });
+    socket?.uncork();
   }
 
   onClose(listener: () => void): void {
