@@ -165,17 +165,7 @@ export function buildApp(options: AppOptions, parts: AppParts): FastifyInstance 
     stalledMs: limits.stalledReaderMs,
   });
   backupRoutes(app, { ...parts, keyStreams, stalledMs: limits.stalledReaderMs }, options);
-  const { dataFolder, logEngine, version, commit, partition } = options;
-  const { storeView } = options;
-  const shown = {
-    dataFolder,
-    logEngine,
-    version,
-    commit,
-    partition,
-    ...(storeView && { storeView }),
-  };
-  clusterRoute(app, { ...parts, ...shown });
+  clusterRoute(app, { ...options, ...parts });
   return app;
 }
 
