@@ -15,6 +15,7 @@ export type ClusterFault =
   | (At & { readonly kind: 'all killed'; readonly restartMs: number })
   | (For & { readonly kind: 'owner stopped' })
   | (For & { readonly kind: 'owner stopped during a renewal' })
+  | (For & { readonly kind: 'owner stopped during a trim' })
   | (For & { readonly kind: 'server stopped'; readonly who: number })
   | (For & {
       readonly kind: 'owner cut from the database';
@@ -42,7 +43,13 @@ export type ClusterFault =
     })
   | (At & { readonly kind: 'hand-off' })
   | (At & { readonly kind: 'level raised' })
-  | (For & { readonly kind: 'database went back'; readonly ageMs: number });
+  | (For & { readonly kind: 'database went back'; readonly ageMs: number })
+  | (For & {
+      readonly kind: 'database went back after a claim';
+      readonly afterMs: number;
+      /** The owner is stopped meanwhile. */
+      readonly stopMs: number;
+    });
 
 type Direction = 'both' | 'there' | 'back';
 
@@ -77,6 +84,14 @@ const KINDS: readonly (readonly [weight: number, draw: Draw])[] = [
       kind: 'owner stopped during a renewal',
       at,
       forMs: random.logarithmic(3_000, 8_000),
+    }),
+  ],
+  [
+    2,
+    (random, at) => ({
+      kind: 'owner stopped during a trim',
+      at,
+      forMs: random.logarithmic(6_000, 20_000),
     }),
   ],
   [
@@ -160,18 +175,25 @@ const FIRST_AT = 2_000;
 const CALM_RATE = 0.05;
 
 /** Share of worlds in which the database goes back to an earlier state. */
-const WENT_BACK_RATE = 0.1;
+const WENT_BACK_RATE = 0.25;
 
 export function drawClusterFaults(random: RandomStream, durationMs: number): ClusterFault[] {
   if (random.chance(CALM_RATE)) return [];
   const count = random.integer(2, 12);
   const faults = Array.from({ length: count }, () => drawOne(random, durationMs));
-  if (random.chance(WENT_BACK_RATE)) {
-    const at = durationMs * (0.3 + 0.4 * random.next());
-    const ageMs = random.logarithmic(20, 10_000);
-    faults.push({ kind: 'database went back', at, ageMs, forMs: random.logarithmic(20, 2_000) });
-  }
+  if (random.chance(WENT_BACK_RATE)) faults.push(drawLoss(random, durationMs));
   return faults.toSorted((a, b) => a.at - b.at);
+}
+
+function drawLoss(random: RandomStream, durationMs: number): ClusterFault {
+  const at = durationMs * (0.2 + 0.4 * random.next());
+  const forMs = random.logarithmic(20, 1_000);
+  if (random.chance(0.4)) {
+    return { kind: 'database went back', at, forMs, ageMs: random.logarithmic(20, 10_000) };
+  }
+  const afterMs = random.logarithmic(20, 400);
+  const stopMs = random.chance(0.5) ? random.logarithmic(200, 3_000) : 0;
+  return { kind: 'database went back after a claim', at, forMs, afterMs, stopMs };
 }
 
 function drawOne(random: RandomStream, durationMs: number): ClusterFault {

@@ -61,7 +61,7 @@ export function clusterPlanOf(seed: number, overrides: Overrides): ClusterPlan {
 
 function drawClusterPlan(seed: number): ClusterPlan {
   const random = new RandomStream(seed, 'cluster plan');
-  const durationMs = random.integer(20_000, 50_000);
+  const durationMs = random.integer(15_000, 40_000);
   const hasVersions = random.chance(VERSIONS_RATE);
   const servers = Array.from({ length: random.pick([2, 2, 3, 4]) }, () => ({
     newestLevel: hasVersions ? random.pick([FIRST_LEVEL, FIRST_LEVEL + 1]) : FIRST_LEVEL,
@@ -76,7 +76,7 @@ function drawClusterPlan(seed: number): ClusterPlan {
     servers,
     workers: random.integer(1, 3),
     clients: random.integer(2, 4),
-    requestEveryMs: random.logarithmic(60, 500),
+    requestEveryMs: random.logarithmic(80, 500),
     delayMs: random.logarithmic(0.2, 5),
     limits: LIMITS,
     hashEvery: random.pick([7, 100]),

@@ -1,4 +1,4 @@
-import { type Event, type Partition, parseTaskId, readEvents } from '@sluice/core';
+import { type Event, EventDecoder, type Partition, parseTaskId, readEvents } from '@sluice/core';
 import type { HandlerRuns } from '../checkers/handler-runs.ts';
 import { textOf } from '../checkers/story/task-story.ts';
 import type { TaskInput } from '../clients/draw-task.ts';
@@ -10,7 +10,7 @@ import { UTF8 } from '../utf8.ts';
 import type { DatabaseSession, SimDatabase } from './database/sim-database.ts';
 import type { Statement } from './database/statement.ts';
 import { type BatchRow, batchesOf } from './database/tables.ts';
-import type { HostWatch, Said } from './machines/cluster-host.ts';
+import type { HostWatch, Said, Served } from './machines/cluster-host.ts';
 import type { SimIncoming } from './wires/exchange.ts';
 
 interface StoryParts {
@@ -20,6 +20,8 @@ interface StoryParts {
   readonly database: () => SimDatabase;
   /** The newest level that the version on a machine knows. */
   readonly newestLevelOf: (process: string) => number;
+  /** Somebody has to accept the loss. */
+  readonly onHalted: () => void;
 }
 
 /** A task as it became durable. */
@@ -37,8 +39,8 @@ interface DurableTask {
  */
 export class ClusterStory implements HostWatch {
   private readonly parts: StoryParts;
-  /** When each epoch was claimed. */
-  private readonly claimedAt = new Map<number, number>();
+  /** When and by whom each epoch was claimed. */
+  private readonly claims = new Map<number, { readonly at: number; readonly process: string }>();
   private epoch = 0;
   private tail = 0;
   private mark = 0;
@@ -49,10 +51,13 @@ export class ClusterStory implements HostWatch {
   private readonly hosts = new Map<number, Partition>();
   /** The machine that got a request from its client. */
   private readonly entrances = new Map<string, string>();
+  private readonly decoder = new EventDecoder();
   /** The newest host, and its partition. */
   latest: { readonly machine: string; readonly partition: Partition } | undefined;
-  /** Lease numbers start again when the database went back, and the same records differ. */
-  private hasGoneBack = false;
+  /** Records that were visible are gone. */
+  private hasLost = false;
+  /** Leases were lost with the database, or ended because somebody accepted a loss. */
+  hasForgotten = false;
 
   constructor(parts: StoryParts) {
     this.parts = parts;
@@ -62,8 +67,10 @@ export class ClusterStory implements HostWatch {
   committed({ kind, table }: Statement, session: Pick<DatabaseSession, 'host'>): void {
     const { simulation } = this.parts;
     const { tables } = this.parts.database();
-    if (table !== undefined) this.appended(tables.logs.get(table)?.at(-1) as BatchRow);
-    else if (kind.startsWith('claim')) this.claimed(tables.hold.epoch, session.host);
+    if (table !== undefined) {
+      this.appended(tables.logs.get(table)?.at(-1) as BatchRow, session.host);
+    } else if (kind.startsWith('claim')) this.claimed(tables.hold.epoch, session.host);
+    else if (kind.startsWith('limit')) this.mark = tables.mark?.position ?? 0;
     else if (kind.startsWith('mark')) {
       const { position } = tables.mark ?? { position: 0 };
       simulation.check(position >= this.mark, 'I41', () => {
@@ -77,17 +84,19 @@ export class ClusterStory implements HostWatch {
   /** The tables are what they were before. */
   restored(isLoss: boolean): void {
     const { tables } = this.parts.database();
+    const { tail } = this;
     const last = batchesOf(tables).at(-1);
     this.tail = last === undefined ? tables.partition.first : last.first + last.count;
     this.mark = tables.mark?.position ?? 0;
     this.epoch = tables.partition.epoch;
     const gone = this.tasks.filter(({ record }) => record >= this.tail);
     this.tasks = this.tasks.filter(({ record }) => record < this.tail);
+    this.hasLost ||= this.tail < tail;
     if (!isLoss) return;
-    this.hasGoneBack = true;
+    this.hasForgotten = true;
     this.lost.push(...gone);
-    for (const epoch of this.claimedAt.keys()) {
-      if (epoch > this.epoch) this.claimedAt.delete(epoch);
+    for (const epoch of this.claims.keys()) {
+      if (epoch > this.epoch) this.claims.delete(epoch);
     }
   }
 
@@ -95,7 +104,7 @@ export class ClusterStory implements HostWatch {
     const { simulation } = this.parts;
     simulation.check(epoch > this.epoch, 'I34', `epoch ${epoch} follows ${this.epoch}`);
     this.epoch = epoch;
-    this.claimedAt.set(epoch, simulation.now);
+    this.claims.set(epoch, { at: simulation.now, process });
     const { level } = this.parts.database().tables;
     const newest = this.parts.newestLevelOf(process);
     simulation.check(level <= newest, 'I41', () => {
@@ -103,21 +112,26 @@ export class ClusterStory implements HostWatch {
     });
   }
 
-  private appended({ first, count, epoch, bytes }: BatchRow): void {
+  private appended({ first, count, epoch, bytes }: BatchRow, process: string): void {
     const { simulation, runs } = this.parts;
     const { tables } = this.parts.database();
     simulation.check(first === this.tail && epoch === this.epoch, 'I34', () => {
       return `a batch of epoch ${epoch} is at ${first}; ${this.tail} and ${this.epoch} are due`;
+    });
+    const holder = this.claims.get(epoch)?.process ?? process;
+    simulation.check(process === holder, 'I34', () => {
+      return `${process} appends at ${first} with epoch ${epoch}, which ${holder} has claimed`;
     });
     this.tail = first + count;
     const { level = 0 } = this.hosts.get(epoch) ?? {};
     simulation.check(level <= tables.level, 'I41', () => {
       return `epoch ${epoch} writes at level ${level}, and the store has ${tables.level}`;
     });
-    readEvents(bytes, UTF8, (event, _, place) => {
-      if (!this.hasGoneBack) runs.event(event);
+    const visit = (event: Event, _: number, place: number): void => {
+      if (!this.hasForgotten) runs.event(event);
       if (event.type === 'task_submitted') this.submitted(event, first + place);
-    });
+    };
+    readEvents(bytes, UTF8, visit, this.decoder);
   }
 
   private submitted(event: Extract<Event, { type: 'task_submitted' }>, record: number): void {
@@ -167,15 +181,28 @@ export class ClusterStory implements HostWatch {
     this.lookAtWord(said, 'pushes');
   }
 
-  serves(epoch: number, partition: Partition, machine: string): void {
+  /** I29: nobody serves before it has read everything that is durable. */
+  serves({ epoch, partition, machine, position }: Served): void {
     this.hosts.set(epoch, partition);
     this.latest = { machine, partition };
     this.parts.situations.note('a server took over');
+    const isWhole = epoch !== this.epoch || position === this.tail;
+    this.parts.simulation.check(isWhole, 'I29', () => {
+      return `${machine} serves from record ${position} on, and the log has ${this.tail}`;
+    });
+  }
+
+  /** I30: a server halts only when the database lost something that was visible. */
+  halted(machine: string): void {
+    this.parts.situations.note('a server halted');
+    this.hasForgotten = true;
+    this.parts.simulation.check(this.hasLost, 'I30', `${machine} halts, and nothing was lost`);
+    this.parts.onHalted();
   }
 
   /** I34: nobody speaks for the partition about what began after it was claimed by another. */
   private lookAtWord({ machine, epoch, askedAt }: Said, what: string): void {
-    for (const [later, at] of this.claimedAt) {
+    for (const [later, { at }] of this.claims) {
       this.parts.simulation.check(later <= epoch || at >= askedAt, 'I34', () => {
         const asked = `asked at ${askedAt.toFixed(3)}`;
         return `${machine} ${what} with epoch ${epoch}, ${asked}; ${later} was claimed at ${at.toFixed(3)}`;

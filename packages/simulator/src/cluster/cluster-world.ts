@@ -4,16 +4,21 @@ import { Liveness } from '../checkers/liveness.ts';
 import { TASK_TYPES } from '../clients/draw-task.ts';
 import { History } from '../clients/history.ts';
 import { KnownTasks } from '../clients/known-tasks.ts';
+import { inProcess, inProcessAfter } from '../kernel/process-context.ts';
+import { SimProcess } from '../kernel/sim-process.ts';
 import { Simulation } from '../kernel/simulation.ts';
 import type { Mode } from '../run-seed.ts';
 import { Situations } from '../situations.ts';
 import { SdkWorker } from '../workers/sdk-worker.ts';
+import type { WorkerParts } from '../workers/sim-worker.ts';
 import type { ClusterFault } from './cluster-faults.ts';
 import type { ClusterPlan } from './cluster-plan.ts';
 import { ClusterStory } from './cluster-story.ts';
 import { DatabaseTroubles } from './database/database-troubles.ts';
 import { SimDatabase } from './database/sim-database.ts';
 import { ClusterMachine } from './machines/cluster-machine.ts';
+import { acceptLossOf } from './machines/loss-operator.ts';
+import { storeAddressOf } from './machines/store-address.ts';
 import { ClusterClient } from './people/cluster-client.ts';
 import { WorkerRoutes } from './people/worker-routes.ts';
 import { ClusterNetwork, DATABASE } from './wires/cluster-network.ts';
@@ -34,6 +39,12 @@ const HEALER = {
 /** After this time the database gives up a machine that it does not reach. */
 const SESSION_LOST_MS = [2_000, 10_000] as const;
 
+/** So long nobody notices that servers have halted. */
+const HALTED_MS = 4_000;
+
+/** So long servers are stopped while a loss is accepted. */
+const ACCEPTING_MS = 10_000;
+
 /** Several servers on one database, with workers, clients and a network. */
 export class ClusterWorld {
   readonly simulation: Simulation;
@@ -48,10 +59,12 @@ export class ClusterWorld {
   private readonly workers: readonly SdkWorker[];
   private readonly story: ClusterStory;
   private readonly history = new History();
-  private readonly workerParts;
+  private readonly workerParts: WorkerParts;
   private isHealed = false;
-  /** The owner is stopped when its next renewal is in the tables. */
-  private stopAmidRenewal = 0;
+  private isAccepting = false;
+  private accepted = 0;
+  /** The owner is stopped for this time when its next statement of the kind has happened. */
+  private readonly stops = new Map<string, number>();
 
   constructor(plan: ClusterPlan, print?: (line: string) => void) {
     this.plan = plan;
@@ -68,7 +81,8 @@ export class ClusterWorld {
     this.story = new ClusterStory({
       ...{ simulation, situations, runs },
       database: () => this.database,
-      newestLevelOf: (process) => this.machineOf(process)?.newestLevel ?? 0,
+      onHalted: () => this.acceptLossSoon(),
+      newestLevelOf: (process) => this.machineOf(process)?.newestLevel ?? Number.POSITIVE_INFINITY,
     });
     const { story } = this;
     const random = simulation.random('database');
@@ -78,7 +92,8 @@ export class ClusterWorld {
       statementMs: () => 0.1 + random.next() + this.troubles.slownessMs(),
       onCommitted: (statement, session) => {
         story.committed(statement, session);
-        if (statement.kind.startsWith('renew')) this.renewed(session.host);
+        this.troubles.committed(statement.kind, () => this.machineOf(session.host));
+        if (this.stops.size > 0) this.stopAmid(statement.kind, session.host);
       },
     });
     const { database } = this;
@@ -97,11 +112,21 @@ export class ClusterWorld {
       return new ClusterClient({ ...clientParts, everyMs }, `client${index + 1}`);
     });
     const routes = new WorkerRoutes(simulation, exchanges, servers);
-    this.workerParts = { simulation, network: routes as never, situations, runs };
+    // What a worker may run twice after a loss is not the servers' fault.
+    const watched = {
+      started: (...started: Parameters<HandlerRuns['started']>) => {
+        if (!story.hasForgotten) runs.started(...started);
+      },
+      letGo: (lease: string) => runs.letGo(lease),
+    };
+    const fake = { network: routes as never, runs: watched as never };
+    this.workerParts = { simulation, situations, ...fake };
     const { workerParts } = this;
     this.workers = Array.from({ length: plan.workers }, (_, index) => {
       return new SdkWorker(workerParts, `worker${index + 1}`, HEALER, { fails: true });
     });
+    if (plan.faults.some(({ kind }) => kind.startsWith('database went')))
+      this.troubles.keepBackups();
     for (const fault of plan.faults) simulation.after(fault.at, () => this.strike(fault));
   }
 
@@ -109,17 +134,18 @@ export class ClusterWorld {
   async run(mode: Mode): Promise<void> {
     await this.simulation.runUntil(this.plan.durationMs);
     if (mode === 'liveness') await this.healAndWait();
-    this.story.ended(this.history.entries);
-    const { simulation, situations, history } = this;
+    const { simulation, situations, history, story } = this;
     const { entries } = history;
+    story.ended(entries);
     // What was lost with the database explains nothing any more.
-    if (this.troubles.hasGoneBack) return;
-    new Linearizability({ simulation, situations, entries }).ended();
+    if (!story.hasForgotten) new Linearizability({ simulation, situations, entries }).ended();
+    if (mode === 'liveness') this.lookAtLiveness();
   }
 
   private async healAndWait(): Promise<void> {
-    const { simulation, network, story } = this;
+    const { simulation, network } = this;
     this.isHealed = true;
+    this.stops.clear();
     simulation.log('world', 'is healed');
     for (const client of this.clients) client.stop();
     for (const worker of this.workers) worker.heal();
@@ -131,6 +157,10 @@ export class ClusterWorld {
     }
     new SdkWorker(this.workerParts, 'healer', HEALER);
     await simulation.runUntil(simulation.now + LIVENESS_BOUND_MS);
+  }
+
+  private lookAtLiveness(): void {
+    const { simulation, story } = this;
     const owner = this.owner();
     simulation.check(
       owner !== undefined && owner.name === story.latest?.machine,
@@ -154,10 +184,46 @@ export class ClusterWorld {
     return this.machines.find(({ name }) => address === `http://${name}:80`);
   }
 
-  private renewed(process: string): void {
-    if (this.stopAmidRenewal === 0) return;
-    this.machineOf(process)?.pause(this.stopAmidRenewal);
-    this.stopAmidRenewal = 0;
+  private stopAmid(statement: string, process: string): void {
+    for (const [kind, forMs] of this.stops) {
+      if (!statement.startsWith(kind)) continue;
+      this.stops.delete(kind);
+      this.machineOf(process)?.pause(forMs);
+    }
+  }
+
+  /** An operator stops all servers, accepts the loss, and starts them again. */
+  private acceptLossSoon(): void {
+    if (this.isAccepting) return;
+    this.isAccepting = true;
+    const { simulation, network, database, plan } = this;
+    simulation.after(HALTED_MS, () => {
+      for (const machine of this.machines) machine.kill(ACCEPTING_MS);
+      this.accepted += 1;
+      const host = `operator${this.accepted}`;
+      const process = new SimProcess(simulation, host);
+      const requestHttp = () => undefined;
+      const context = { process, random: simulation.random(host), requestHttp };
+      const hear = (run: () => void) => inProcess(context, run);
+      const address = storeAddressOf({ database, network }, { host, process, hear });
+      const attempt = (): void => {
+        acceptLossOf({ address, database, plan, context }).then(
+          (isDone) => {
+            process.log(isDone ? 'accepted the loss' : 'waits until nobody owns the partition');
+            if (!isDone) inProcessAfter(context, 500, attempt);
+          },
+          (cause: Error) => {
+            process.log(cause.message);
+            inProcessAfter(context, 500, attempt);
+          },
+        );
+      };
+      hear(attempt);
+      simulation.after(ACCEPTING_MS, () => {
+        process.kill();
+        this.isAccepting = false;
+      });
+    });
   }
 
   private machine(who: number): ClusterMachine {
@@ -183,7 +249,10 @@ export class ClusterWorld {
         this.owner()?.pause(fault.forMs);
         break;
       case 'owner stopped during a renewal':
-        this.stopAmidRenewal = fault.forMs;
+        this.stops.set('renew', fault.forMs);
+        break;
+      case 'owner stopped during a trim':
+        this.stops.set('trim', fault.forMs);
         break;
       case 'server stopped':
         this.machine(fault.who).pause(fault.forMs);

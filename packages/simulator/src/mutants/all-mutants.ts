@@ -2,6 +2,7 @@ import { AGENT_MUTANTS } from './agent-mutants.ts';
 import { BLIND_MUTANTS } from './blind-mutants.ts';
 import { CALLBACK_MUTANTS } from './callback-mutants.ts';
 import { CHILD_MUTANTS } from './child-mutants.ts';
+import { CLUSTER_MUTANTS } from './cluster-mutants.ts';
 import { CORE_MUTANTS } from './core-mutants.ts';
 import { ENGINE_MUTANTS } from './engine-mutants.ts';
 import { LEASE_MUTANTS } from './lease-mutants.ts';
@@ -31,6 +32,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...OPERATION_MUTANTS,
   ...SCHEDULE_MUTANTS,
   ...AGENT_MUTANTS,
+  ...CLUSTER_MUTANTS,
   ...BLIND_MUTANTS,
 ];
 

@@ -45,13 +45,14 @@ function modeOf(seed: number): Mode {
   return seed % 2 === 0 ? 'liveness' : 'safety';
 }
 
-type Worlds = Pick<Mutant, 'inRuns' | 'inSchedules' | 'inAgents'>;
+type Worlds = Pick<Mutant, 'inRuns' | 'inSchedules' | 'inAgents' | 'inCluster'>;
 
-function overridesOf({ inRuns, inSchedules, inAgents }: Worlds): Overrides {
+function overridesOf({ inRuns, inSchedules, inAgents, inCluster }: Worlds): Overrides {
   return {
     ...(inRuns === true ? { runs: true } : {}),
     ...(inSchedules === true ? { schedules: true } : {}),
     ...(inAgents === true ? { agents: true } : {}),
+    ...(inCluster === true ? { cluster: true } : {}),
   };
 }
 

@@ -17,6 +17,8 @@ export interface Mutant {
   readonly inSchedules?: true;
   /** It is looked for in worlds with agents only. */
   readonly inAgents?: true;
+  /** It is looked for in worlds with several servers only. */
+  readonly inCluster?: true;
 }
 
 /** The environment variable that holds the mutant of a process, as JSON. */

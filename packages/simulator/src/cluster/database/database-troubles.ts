@@ -28,10 +28,12 @@ const RAISE = 'UPDATE cluster SET level = greatest(level, (SELECT min(level) FRO
 
 /** What goes wrong with the database, and what its administrators do. */
 export class DatabaseTroubles {
-  hasGoneBack = false;
   private readonly parts: TroubleParts;
   private readonly random: RandomStream;
   private slow = { until: 0, ms: 0 };
+  private isHealed = false;
+  /** Waits for the next claim. */
+  private awaited: Extract<ClusterFault, { kind: 'database went back after a claim' }> | undefined;
   private readonly backups: Backup[] = [];
 
   constructor(parts: TroubleParts) {
@@ -47,6 +49,7 @@ export class DatabaseTroubles {
 
   heal(): void {
     const { database } = this.parts;
+    this.isHealed = true;
     this.slow = { until: 0, ms: 0 };
     database.isDown = false;
     database.isReadOnly = false;
@@ -96,7 +99,10 @@ export class DatabaseTroubles {
         }
         return true;
       case 'database went back':
-        this.goBack(fault);
+        this.goBack(fault.forMs, simulation.now - fault.ageMs);
+        return true;
+      case 'database went back after a claim':
+        this.awaited = fault;
         return true;
       default:
         return false;
@@ -129,11 +135,25 @@ export class DatabaseTroubles {
     });
   }
 
-  private goBack({ ageMs, forMs }: Extract<ClusterFault, { kind: 'database went back' }>): void {
+  /** Called after each change of the tables. */
+  committed(kind: string, who: () => { pause(ms: number): void } | undefined): void {
+    const { awaited } = this;
+    if (awaited === undefined || !kind.startsWith('claim')) return;
+    this.awaited = undefined;
+    const { simulation } = this.parts;
+    const { now } = simulation;
+    const { afterMs, forMs, stopMs } = awaited;
+    simulation.after(afterMs, () => {
+      if (stopMs > 0) who()?.pause(stopMs);
+      this.goBack(forMs, now);
+    });
+  }
+
+  /** To how it was before a time. */
+  private goBack(forMs: number, before: number): void {
     const { simulation, database, story } = this.parts;
-    const to = this.backups.findLast(({ at }) => at <= simulation.now - ageMs);
-    if (to === undefined) return;
-    this.hasGoneBack = true;
+    const to = this.backups.findLast(({ at }) => at < before);
+    if (to === undefined || this.isHealed) return;
     database.goBack(to.tables);
     story.restored(true);
     simulation.log('database', `went back by ${Math.round(simulation.now - to.at)} ms`);

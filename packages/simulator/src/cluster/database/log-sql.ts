@@ -58,7 +58,10 @@ const append: Understand = (text, values) => {
       if (!isHeld(text, tables, epoch) || tailOf(tables, table, segment) !== first) return NOTHING;
       const stored = Buffer.from(bytes as unknown as Uint8Array);
       const row: BatchRow = { first, count, epoch, nonce, crc, bytes: stored };
-      return changed(1, () => tables.logs.set(table, [...rows, row]));
+      return changed(1, () => {
+        tables.names.set(segment, table);
+        tables.logs.set(table, [...rows, row]);
+      });
     },
   };
 };

@@ -68,6 +68,23 @@ const writeMark: Understand = (text, values) => {
   };
 };
 
+const limitMark: Understand = (text, [position]) => {
+  if (text !== 'UPDATE mark SET position = least(position, $1)') return undefined;
+  return {
+    kind: `limit the mark to ${position}`,
+    isWrite: true,
+    locks: [{ name: 'mark' }],
+    plan: (tables) => {
+      const { mark } = tables;
+      if (mark === undefined) return NOTHING;
+      const limited = { ...mark, position: Math.min(mark.position, position as number) };
+      return changed(1, () => {
+        tables.mark = limited;
+      });
+    },
+  };
+};
+
 export const OTHER_SQL: readonly Understand[] = [
-  ...[settings, schema, alive, readNote, writeNote, readMark, writeMark],
+  ...[settings, schema, alive, readNote, writeNote, readMark, writeMark, limitMark],
 ];

@@ -32,6 +32,8 @@ export interface Tables {
   };
   /** The first record of each segment, by number. */
   segments: Map<number, number>;
+  /** The table that each segment was written to. */
+  names: Map<number, string>;
   /** Tables of segments, by name. */
   logs: Map<string, readonly BatchRow[]>;
   servers: Map<string, ServerRow>;
@@ -56,6 +58,7 @@ export function emptyTables(level: number): Tables {
       ...{ expiresAt: Number.NEGATIVE_INFINITY, handOff: false },
     },
     segments: new Map([[0, 0]]),
+    names: new Map(),
     logs: new Map([['log_0_0', []]]),
     servers: new Map(),
     notes: new Map(),
@@ -71,6 +74,7 @@ export function copyTables(tables: Tables): Tables {
     partition: { ...tables.partition },
     hold: { ...tables.hold },
     segments: new Map(tables.segments),
+    names: new Map(tables.names),
     logs: new Map(tables.logs),
     servers: new Map(tables.servers),
     notes: new Map(tables.notes),
@@ -81,8 +85,8 @@ export function copyTables(tables: Tables): Tables {
 }
 
 /** The log without gaps, as a reader would see it. */
-export function batchesOf({ segments, logs, partition }: Tables): BatchRow[] {
+export function batchesOf({ segments, names, logs, partition }: Tables): BatchRow[] {
   const numbers = [...segments.keys()].toSorted((a, b) => a - b);
-  const all = numbers.flatMap((number) => [...(logs.get(`log_0_${number}`) ?? [])]);
+  const all = numbers.flatMap((number) => [...(logs.get(names.get(number) ?? '') ?? [])]);
   return all.filter(({ first, count }) => first + count > partition.first);
 }

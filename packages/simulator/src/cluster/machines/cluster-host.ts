@@ -46,7 +46,17 @@ export interface HostWatch {
   /** Pushes leave that were made at `askedAt`. */
   pushed(said: Said): void;
   /** A host serves. */
-  serves(epoch: number, partition: Partition, machine: string): void;
+  serves(served: Served): void;
+  /** A server halts, because the log has less than was committed. */
+  halted(machine: string): void;
+}
+
+export interface Served {
+  readonly machine: string;
+  readonly epoch: number;
+  readonly partition: Partition;
+  /** Records that the host knows to be durable. */
+  readonly position: number;
 }
 
 /** Whose word, and since when it may be old. */
@@ -89,7 +99,7 @@ export function simMakers(parts: MakerParts): ClusterMakers {
   };
 }
 
-function partitionOf({ limits, hashEvery }: ClusterPlan): PartitionOptions {
+export function partitionOf({ limits, hashEvery }: ClusterPlan): PartitionOptions {
   return { partition: 0, limits, utf8: UTF8, calendar: new CronCalendar(), hashEvery };
 }
 
@@ -134,7 +144,7 @@ async function startHost(
   gateway = gatewayOf(opened, { engine, admission });
   const clock = () => opened.clock.now();
   const requests = requestsOf({ engine, admission, gateway, clock });
-  watch.serves(epoch, partition, machine);
+  watch.serves({ epoch, partition, machine, position: engine.position });
   const host = hostOf(opened, { engine, partition, gateway });
   return { host, handler: handlerOf(opened, requests) as never };
 }

@@ -1,4 +1,4 @@
-import { HoldStore, Notes, PostgresLog, type StoreAddress } from '@sluice/postgres';
+import { HoldStore, Notes, PostgresLog } from '@sluice/postgres';
 import { type ClusterParts, ClusterServer, Forwarder, LOSS_NOTE } from '@sluice/server/cluster';
 import { inProcess, type ProcessContext } from '../../kernel/process-context.ts';
 import { uuidIn } from '../../kernel/process-globals.ts';
@@ -7,11 +7,11 @@ import type { Simulation } from '../../kernel/simulation.ts';
 import type { Situations } from '../../situations.ts';
 import { type ClusterPlan, FIRST_LEVEL } from '../cluster-plan.ts';
 import type { SimDatabase } from '../database/sim-database.ts';
-import { SimDriver } from '../database/sim-driver.ts';
 import { type ClusterNetwork, DATABASE } from '../wires/cluster-network.ts';
 import type { Exchanges, SimIncoming, SimResponse } from '../wires/exchange.ts';
 import { requestOn } from '../wires/sim-http.ts';
 import { type HostWatch, simMakers } from './cluster-host.ts';
+import { storeAddressOf } from './store-address.ts';
 
 export interface MachineParts {
   readonly simulation: Simulation;
@@ -137,27 +137,11 @@ export class ClusterMachine {
     this.kill(RESTART_MS);
   }
 
-  private address({ process }: ProcessContext, hear: (run: () => void) => void): StoreAddress {
-    const { database, network } = this.parts;
-    const host = this.name;
-    const makeClient = (name: string) => {
-      const out = network.pipe(host, DATABASE);
-      const back = network.pipe(DATABASE, host);
-      const toClient = (run: () => void) => back(() => process.alive && hear(run));
-      return new SimDriver(
-        database,
-        { host: process.name, toDatabase: out, toClient },
-        name,
-      ) as never;
-    };
-    return { url: '', schema: 'sluice', shown: 'the simulated database', makeClient };
-  }
-
   private async start(context: ProcessContext, hear: (run: () => void) => void): Promise<void> {
     const { simulation, plan, exchanges } = this.parts;
     const { process } = context;
     const { newestLevel } = this;
-    const address = this.address(context, hear);
+    const address = storeAddressOf(this.parts, { host: this.name, process, hear });
     const runId = uuidIn(context);
     const reader = await PostgresLog.open({ address });
     const holds = new HoldStore(address, runId);
@@ -181,7 +165,10 @@ export class ClusterMachine {
       onFatal: (cause: Error) => simulation.after(0, () => this.ended(process, cause)),
     };
     const log = {
-      line: (_: string, text: string, more = {}) => process.log(`${text} ${JSON.stringify(more)}`),
+      line: (_: string, text: string, more = {}) => {
+        process.log(`${text} ${JSON.stringify(more)}`);
+        if (text.startsWith('the database went back')) this.parts.watch.halted(this.name);
+      },
       refused: () => undefined,
     };
     const parts = {
