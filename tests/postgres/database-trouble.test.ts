@@ -33,6 +33,13 @@ test('a database that is shut down and started again is waited for', async () =>
   await database.kill();
   const submitting = client.submit('mail', 1);
   await cluster.servers[0].printed(/the database does not answer/);
+  await waitUntil(async () => (await submitted()).status === 503, {
+    what: 'submits are refused',
+    timeoutMs: TIMEOUT_MS,
+  });
+  const refused = await submitted();
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+  expect(await refused.text()).toContain('the database does not answer; nothing was submitted');
 
   await database.resume();
 
@@ -41,6 +48,14 @@ test('a database that is shut down and started again is waited for', async () =>
   // The session of the fixture ended with the database.
   store = await TempStore.create(database.address);
 });
+
+/** The answer to a submit without the SDK; one that never comes is status 0. */
+async function submitted(): Promise<Response> {
+  const body = JSON.stringify({ type: 'mail', input: 2 });
+  const signal = AbortSignal.timeout(1000);
+  const asked = fetch(`${cluster.servers[0].url}/v1/tasks`, { method: 'POST', body, signal });
+  return asked.catch(() => Response.error());
+}
 
 test('a database that became read-only is waited for', async () => {
   const before = await client.submit('mail', 0);

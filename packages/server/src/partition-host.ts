@@ -247,7 +247,7 @@ async function openParts(options: HostOptions, opened: Opened): Promise<Parts> {
   const { state } = observation.partition;
   projection.follow(engine.feed, engine.position, state.programs.all());
   checkKeys(options, state);
-  const admission = new Admission(engine, stored, memoryOf(server));
+  const admission = new Admission(engine, stored, memoryOf(server), term);
   gateway = gatewayOf({ engine, admission, streams, rates, logs, blobs, clock, observation });
   const starts = await LogStarts.begin(store.note(STARTS_NOTE), engine.position);
   scripts.evaluate(await engine.read((_, partition) => partition.openEvaluations()));
