@@ -6,7 +6,7 @@ import { LEVEL } from '@sluice/core';
 import type { FollowedPartition } from '@sluice/engine';
 import { ROLE_PATH, type ServerRole } from '@sluice/protocol';
 import type { ServerOptions } from './assembly/server-options.ts';
-import { warmSchemas } from './base/warm-schemas.ts';
+import { warmUp } from './base/warm-up.ts';
 import { requestIds } from './build-app.ts';
 import { CLUSTER_MAKERS, type StartedHost } from './cluster-hosts.ts';
 import { type ClusterParts, openStore } from './cluster-parts.ts';
@@ -113,7 +113,7 @@ export class ClusterServer {
     const parts = { options, ...store, log, forwarder, listener, watcher };
     const known = { newestLevel: LEVEL, makers: CLUSTER_MAKERS };
     server = new ClusterServer({ ...parts, ...known, hopTrust: { secret, clock } }, url);
-    void warmSchemas();
+    void warmUp(log.forFramework());
     server.begin();
     log.line('info', 'the server is listening', { url, version: options.version, runId });
     await server.untilAnswering();

@@ -1,12 +1,17 @@
 import * as protocol from '@sluice/protocol';
+import Fastify, { type FastifyBaseLogger } from 'fastify';
 import type { TSchema } from 'typebox';
 import { Checker } from './validation.ts';
 
 /**
- * Compiles the schemas of requests one after the other, so that a server that takes over need not:
- * all of them take more than 100 ms.
+ * Does what the first application of a process does, so that a server that takes over need not:
+ * the framework loads parts of itself, and schemas are compiled. Both take more than 100 ms.
  */
-export async function warmSchemas(): Promise<void> {
+export async function warmUp(logger: FastifyBaseLogger): Promise<void> {
+  const app = Fastify({ loggerInstance: logger });
+  app.get('/', async () => null);
+  await app.ready();
+  await app.close();
   for (const value of [...Object.values(protocol), ...Object.values(protocol.REPORT_SCHEMAS)]) {
     if (!isSchema(value)) continue;
     new Checker(value);
