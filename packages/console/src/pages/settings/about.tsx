@@ -4,6 +4,7 @@ import { VOLATILE } from '../../base/live.ts';
 import { useApi } from '../../base/queries.ts';
 import { bytes, count, words } from '../../base/words.ts';
 import { Bar, ErrorNote, Facts, Loading, Panel, Time } from '../../ui/parts.tsx';
+import { ScrollArea } from '../../ui/scroll-area.tsx';
 
 type Cluster = Answer<'GET /v1/cluster'>;
 
@@ -11,11 +12,13 @@ export function AboutView() {
   const { data, error } = useApi('GET /v1/cluster', {}, { meta: VOLATILE });
   if (data === undefined) return error === null ? <Loading /> : <ErrorNote error={error} />;
   return (
-    <div className="columns">
-      <Quotas quotas={data.quotas ?? {}} />
-      <About data={data} />
+    <>
+      <div className="columns">
+        <Quotas quotas={data.quotas ?? {}} />
+        <About data={data} />
+      </div>
       {data.store === undefined ? null : <Servers store={data.store} />}
-    </div>
+    </>
   );
 }
 
@@ -98,20 +101,33 @@ const DURABILITY = {
 function Servers({ store }: { readonly store: NonNullable<Cluster['store']> }) {
   return (
     <Panel title="Servers">
-      <Facts
-        items={[
-          ['Database', DURABILITY[store.durability]],
-          ['Level', String(store.level)],
-          ...store.servers.map(
-            ({ url, role, version, behindRecords, seenMsAgo }) =>
-              [
-                url,
-                `${role}, ${version}, ${count(behindRecords)} records behind, seen ` +
-                  `${(seenMsAgo / 1000).toFixed(0)} s ago`,
-              ] as const,
-          ),
-        ]}
-      />
+      <p className="muted">
+        Level {store.level}. Database: {DURABILITY[store.durability]}.
+      </p>
+      <ScrollArea className="table-scroll" label="Table of servers">
+        <table>
+          <thead>
+            <tr>
+              <th>Server</th>
+              <th>Role</th>
+              <th>Version</th>
+              <th className="number">Records behind</th>
+              <th className="number">Seen</th>
+            </tr>
+          </thead>
+          <tbody>
+            {store.servers.map(({ url, role, version, behindRecords, seenMsAgo }) => (
+              <tr key={url}>
+                <td>{url}</td>
+                <td>{role}</td>
+                <td>{version}</td>
+                <td className="number">{count(behindRecords)}</td>
+                <td className="number">{(seenMsAgo / 1000).toFixed(0)} s ago</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </ScrollArea>
     </Panel>
   );
 }
