@@ -161,6 +161,7 @@ export class ClusterServer {
     await this.handOff();
     await this.standby?.finish();
     await this.parked?.terminate();
+    await forwarder.passedOn();
     await this.membership.close({ isKept: this.halted !== undefined });
     const closed = new Promise<void>((resolve) => listener.close(() => resolve()));
     await Promise.all([forwarder.close(), closed]);

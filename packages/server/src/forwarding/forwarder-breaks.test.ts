@@ -9,6 +9,7 @@ import {
   startForwarder,
   textOf,
 } from '../testing/forwarding-servers.ts';
+import type { OwnerPlace } from './peer.ts';
 
 const cleanup = new Cleanup();
 afterEach(() => cleanup.run());
@@ -151,6 +152,22 @@ test.each(['/v1/tasks', '/v1/backup'])('the HTTP/2 stream of %s is reset (L10)',
   const { url } = await dyingOwner(breakInTheMiddle);
 
   await expect(askHttp2(url, { ':path': path })).rejects.toThrow(/NGHTTP2_INTERNAL_ERROR/);
+});
+
+test('a server that stops passes on what it holds before it refuses the rest', async () => {
+  const owner = await FakeOwner.start(cleanup, (_request, response) => response.end('next'));
+  let place: OwnerPlace | undefined;
+  const { url, forwarder } = await startForwarder(cleanup, () => place);
+  const asking = fetch(`${url}/v1/tasks`, { method: 'POST', body: '{"type":"a"}' });
+  await vi.waitFor(() => expect(forwarder.isHolding).toBe(true), WAIT);
+
+  const passed = forwarder.passedOn();
+  place = owner.place;
+  await passed;
+
+  expect(await (await asking).text()).toBe('next');
+  await forwarder.close();
+  expect((await fetch(`${url}/v1/tasks`)).status).toBe(503);
 });
 
 test('a client that goes away ends its request at the owner', async () => {

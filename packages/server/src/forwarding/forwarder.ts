@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { SluiceError } from '@sluice/protocol';
 import { HOP_HEADER, readHop, writeHop } from '../http/hop.ts';
 import { answerWithError } from '../http/raw-answer.ts';
@@ -65,6 +66,8 @@ export class Forwarder {
   private readonly held: HeldRequests;
   /** Requests whose answer has not ended. */
   private open = 0;
+  /** Answers of owners so far. */
+  private answered = 0;
   private isClosing = false;
   private readonly watch: NodeJS.Timeout;
   /** Set by `close` while requests are open. */
@@ -76,6 +79,23 @@ export class Forwarder {
     this.held = new HeldRequests(options);
     this.watch = setInterval(() => this.look(), WATCH_EVERY_MS);
     this.watch.unref();
+  }
+
+  /** Whether requests wait for an owner's answer. */
+  get isHolding(): boolean {
+    return this.held.count > 0;
+  }
+
+  /**
+   * Resolves when an owner answers, or no request waits for one; at the latest when no request is
+   * held any longer. A server that has let go of the partition would refuse them otherwise.
+   */
+  async passedOn(): Promise<void> {
+    const { answered } = this;
+    const until = performance.now() + (this.options.waitMsMax ?? WAIT_MS_MAX);
+    while (this.isHolding && this.answered === answered && performance.now() < until) {
+      await sleep(LOOK_EVERY_MS / 5);
+    }
   }
 
   /** Refuses held and further requests. Resolves when every answer that began has ended. */
@@ -146,6 +166,7 @@ export class Forwarder {
       if (departure.isOver) throw CLIENT_GONE;
       const tried = await this.tryOnce(held, giveUpAt, departure);
       if (tried?.outcome.kind === 'answered') {
+        this.answered += 1;
         const { outcome, exchange, place } = tried;
         return { answer: outcome.answer, exchange, place };
       }

@@ -34,6 +34,11 @@ export class HeldRequests {
     this.limits = { requestsMax, bytesMax, bodyBytesMax };
   }
 
+  /** Requests that wait for the owner. */
+  get count(): number {
+    return this.requests;
+  }
+
   /** Reads the body, except of an upload. The caller must release the request. */
   async hold(request: IncomingMessage, traits: Traits): Promise<Held> {
     const { requestsMax, bytesMax, bodyBytesMax } = this.limits;

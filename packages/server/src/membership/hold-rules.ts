@@ -9,6 +9,9 @@ export const RENEW_MS = 1_000;
 /** How often other servers look at it. */
 export const LOOK_MS = 250;
 
+/** The same while nobody holds it. */
+export const LOOK_SOON_MS = 50;
+
 /** An owner answers from memory this long after it sent its last renewal that was answered. */
 export const TERM_MS = 4_000;
 

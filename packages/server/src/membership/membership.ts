@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { HoldStore, HoldView } from '@sluice/postgres';
 import type { OwnerPlace } from '../forwarding/peer.ts';
 import { HOP_HEADER } from '../http/hop.ts';
-import { HOLD_MS, HoldTerm, HoldWatch, LOOK_MS, RENEW_MS } from './hold-rules.ts';
+import { HOLD_MS, HoldTerm, HoldWatch, LOOK_MS, LOOK_SOON_MS, RENEW_MS } from './hold-rules.ts';
 import { askRole, isGone } from './owner-probe.ts';
 
 export interface MembershipOptions {
@@ -134,7 +134,7 @@ export class Membership {
 
   private async run(): Promise<void> {
     while (!this.isClosed) {
-      const pauseMs = this.isOwner ? RENEW_MS : LOOK_MS;
+      const pauseMs = this.isOwner ? RENEW_MS : this.lookMs;
       try {
         // Before the first look: whoever raises the level meanwhile knows of this server.
         await this.beat();
@@ -146,6 +146,11 @@ export class Membership {
       }
       await this.pause(pauseMs);
     }
+  }
+
+  /** Requests are held while there is no owner. */
+  private get lookMs(): number {
+    return this.place === undefined ? LOOK_SOON_MS : LOOK_MS;
   }
 
   private async look(): Promise<void> {
