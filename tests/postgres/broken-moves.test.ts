@@ -218,7 +218,7 @@ const STAGES = [
 
 async function epochOf(): Promise<number> {
   const { rows } = await store.query<{ epoch: number }>(
-    'SELECT epoch::int AS epoch FROM $schema.partition',
+    'SELECT epoch::float8 AS epoch FROM $schema.partition',
   );
   return rows[0].epoch;
 }

@@ -2,7 +2,7 @@ import { FIRST_PARTITION } from '../schema/store-schema.ts';
 import { TableNames } from '../schema/table-names.ts';
 import { Session } from '../session/session.ts';
 import type { StoreAddress } from '../session/store-address.ts';
-import { HOLD_TTL } from './hold-ttl.ts';
+import { HOLD_TTL, NEXT_EPOCH } from './hold-ttl.ts';
 
 /** Who holds the partition, as the database sees it. */
 export interface HoldView {
@@ -98,7 +98,7 @@ export class HoldStore {
   async claim(seen: HoldView, address: string, isGone: boolean): Promise<number | undefined> {
     const { rows } = await this.#query<{ epoch: number }>(
       `WITH claimed AS (
-        UPDATE ${this.#hold} SET epoch = epoch + 1, run_id = $1, address = $2, renewals = 0,
+        UPDATE ${this.#hold} SET epoch = ${NEXT_EPOCH}, run_id = $1, address = $2, renewals = 0,
           hand_off = false,
           expires_at = clock_timestamp() + interval '${HOLD_TTL}'
         WHERE partition = ${FIRST_PARTITION} AND epoch = $3

@@ -46,9 +46,9 @@ export type ClusterFault =
   | (For & { readonly kind: 'database went back'; readonly ageMs: number })
   | (For & {
       readonly kind: 'database went back after a claim';
-      readonly afterMs: number;
-      /** The owner is stopped meanwhile. */
+      /** The owner is stopped meanwhile, and then hears late from the database. */
       readonly stopMs: number;
+      readonly slowMs: number;
     });
 
 type Direction = 'both' | 'there' | 'back';
@@ -187,13 +187,13 @@ export function drawClusterFaults(random: RandomStream, durationMs: number): Clu
 
 function drawLoss(random: RandomStream, durationMs: number): ClusterFault {
   const at = durationMs * (0.2 + 0.4 * random.next());
-  const forMs = random.logarithmic(20, 1_000);
+  const forMs = random.logarithmic(20, 500);
   if (random.chance(0.4)) {
     return { kind: 'database went back', at, forMs, ageMs: random.logarithmic(20, 10_000) };
   }
-  const afterMs = random.logarithmic(20, 400);
-  const stopMs = random.chance(0.5) ? random.logarithmic(200, 3_000) : 0;
-  return { kind: 'database went back after a claim', at, forMs, afterMs, stopMs };
+  const stopMs = random.logarithmic(200, 2_000);
+  const slowMs = random.logarithmic(10, 400);
+  return { kind: 'database went back after a claim', at, forMs, stopMs, slowMs };
 }
 
 function drawOne(random: RandomStream, durationMs: number): ClusterFault {

@@ -41,6 +41,8 @@ export class ClusterStory implements HostWatch {
   private readonly parts: StoryParts;
   /** When and by whom each epoch was claimed. */
   private readonly claims = new Map<number, { readonly at: number; readonly process: string }>();
+  /** Epochs that nobody was given, as far as the tables know. */
+  private readonly lostClaims = new Set<number>();
   private epoch = 0;
   private tail = 0;
   private mark = 0;
@@ -96,7 +98,9 @@ export class ClusterStory implements HostWatch {
     this.hasForgotten = true;
     this.lost.push(...gone);
     for (const epoch of this.claims.keys()) {
-      if (epoch > this.epoch) this.claims.delete(epoch);
+      if (epoch <= this.epoch) continue;
+      this.claims.delete(epoch);
+      this.lostClaims.add(epoch);
     }
   }
 
@@ -200,8 +204,12 @@ export class ClusterStory implements HostWatch {
     this.parts.onHalted();
   }
 
-  /** I34: nobody speaks for the partition about what began after it was claimed by another. */
+  /**
+   * I34: nobody speaks for the partition about what began after it was claimed by another. An owner
+   * whose claim was lost with the database may do so until its term is over: nobody knows of it.
+   */
   private lookAtWord({ machine, epoch, askedAt }: Said, what: string): void {
+    if (this.lostClaims.has(epoch)) return;
     for (const [later, { at }] of this.claims) {
       this.parts.simulation.check(later <= epoch || at >= askedAt, 'I34', () => {
         const asked = `asked at ${askedAt.toFixed(3)}`;

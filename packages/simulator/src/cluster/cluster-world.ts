@@ -92,12 +92,15 @@ export class ClusterWorld {
       statementMs: () => 0.1 + random.next() + this.troubles.slownessMs(),
       onCommitted: (statement, session) => {
         story.committed(statement, session);
-        this.troubles.committed(statement.kind, () => this.machineOf(session.host));
+        this.troubles.committed(statement.kind, session.host);
         if (this.stops.size > 0) this.stopAmid(statement.kind, session.host);
       },
     });
     const { database } = this;
-    this.troubles = new DatabaseTroubles({ simulation, situations, database, story });
+    this.troubles = new DatabaseTroubles({
+      ...{ simulation, situations, database, story, network },
+      machineOf: (process) => this.machineOf(process),
+    });
     const parts = { simulation, plan, database, network, exchanges, situations, watch: story };
     this.machines = plan.servers.map((server, index) => {
       return new ClusterMachine(parts, { name: `server${index + 1}`, ...server });

@@ -54,11 +54,11 @@ const MUTANTS: readonly Mutant[] = [
     what: 'A dropped name is not used again: here a late drop takes a table that is in use.',
   },
   {
-    name: 'nonce-is-not-compared',
-    file: STATEMENTS,
-    find: 'AND (SELECT nonce FROM ${table} WHERE first_record = $2) = $3',
-    replace: 'AND (SELECT count(*) FROM ${table} WHERE first_record = $2) + 0 * $3 = 1',
-    what: 'A repeat is known by its nonce: here the batch of another server counts as it.',
+    name: 'epoch-is-given-twice',
+    file: 'postgres/src/hold/hold-ttl.ts',
+    find: "'greatest(epoch + 1, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint)'",
+    replace: "'epoch + 1'",
+    what: 'An epoch is given once: here again, when the database went back to before its claim.',
   },
   {
     name: 'request-takes-a-second-hop',

@@ -3,6 +3,7 @@ import type { Simulation } from '../../kernel/simulation.ts';
 import type { Situations } from '../../situations.ts';
 import type { ClusterFault } from '../cluster-faults.ts';
 import type { ClusterStory } from '../cluster-story.ts';
+import { type ClusterNetwork, DATABASE } from '../wires/cluster-network.ts';
 import type { SimDatabase } from './sim-database.ts';
 import { copyTables, type Tables } from './tables.ts';
 
@@ -11,6 +12,13 @@ interface TroubleParts {
   readonly situations: Situations;
   readonly database: SimDatabase;
   readonly story: ClusterStory;
+  readonly network: ClusterNetwork;
+  readonly machineOf: (process: string) => Machine | undefined;
+}
+
+interface Machine {
+  readonly name: string;
+  pause(ms: number): void;
 }
 
 interface Backup {
@@ -24,6 +32,9 @@ const BACKUPS_MAX = 600;
 /** Until the replica has taken the place of the primary. */
 const FAILOVER_MS = 300;
 
+/** So long after it was stopped, an owner hears late. */
+const SLOW_MS = 2_000;
+
 const RAISE = 'UPDATE cluster SET level = greatest(level, (SELECT min(level) FROM server))';
 
 /** What goes wrong with the database, and what its administrators do. */
@@ -32,6 +43,8 @@ export class DatabaseTroubles {
   private readonly random: RandomStream;
   private slow = { until: 0, ms: 0 };
   private isHealed = false;
+  /** The newest claim, while such a fault waits for one. */
+  private claim: { readonly at: number; readonly process: string } | undefined;
   /** Waits for the next claim. */
   private awaited: Extract<ClusterFault, { kind: 'database went back after a claim' }> | undefined;
   private readonly backups: Backup[] = [];
@@ -135,17 +148,24 @@ export class DatabaseTroubles {
     });
   }
 
-  /** Called after each change of the tables. */
-  committed(kind: string, who: () => { pause(ms: number): void } | undefined): void {
-    const { awaited } = this;
-    if (awaited === undefined || !kind.startsWith('claim')) return;
+  /**
+   * Called after each change of the tables. The first batch of a new owner is lost together with
+   * its claim, and it hears late of both: another server may get the same epoch meanwhile.
+   */
+  committed(kind: string, process: string): void {
+    const { awaited, claim } = this;
+    if (awaited === undefined) return;
+    const { simulation, network } = this.parts;
+    if (kind.startsWith('claim')) this.claim = { at: simulation.now, process };
+    if (!kind.startsWith('append') || claim?.process !== process) return;
     this.awaited = undefined;
-    const { simulation } = this.parts;
-    const { now } = simulation;
-    const { afterMs, forMs, stopMs } = awaited;
-    simulation.after(afterMs, () => {
-      if (stopMs > 0) who()?.pause(stopMs);
-      this.goBack(forMs, now);
+    const machine = this.parts.machineOf(process);
+    const { forMs, stopMs, slowMs } = awaited;
+    simulation.after(0, () => {
+      if (machine === undefined) return;
+      machine.pause(stopMs);
+      network.slowDown({ from: DATABASE, to: machine.name }, stopMs + SLOW_MS, slowMs);
+      this.goBack(forMs, claim.at);
     });
   }
 

@@ -116,7 +116,8 @@ const claim: Understand = (text, [runId, address, seen, isGone]) => {
       const { hold, partition } = tables;
       const isExpired = hold.expiresAt < now || isGone === true;
       if (!isOfLog && (hold.epoch !== seen || !isExpired)) return NOTHING;
-      const epoch = hold.epoch + 1;
+      const follows = text.includes('greatest(epoch + 1, floor(extract') ? Math.floor(now) : 0;
+      const epoch = Math.max(hold.epoch + 1, follows);
       const { first, segment } = partition;
       const row = isOfLog ? { epoch: `${epoch}`, first_record: `${first}`, segment } : { epoch };
       const apply = () => {
