@@ -10,7 +10,7 @@ import { readArguments } from '../arguments.ts';
 import { ServerProcess } from '../path/server-process.ts';
 import { message } from '../server/through-sdk.ts';
 import type { Mark } from './marks.ts';
-import { PHASES, phaseTimes } from './phases.ts';
+import { HANDLER, PHASES, phaseTimes } from './phases.ts';
 import { pictureOf } from './picture.ts';
 
 const HELP = `Usage: npm run bench:trace -- [options]
@@ -39,9 +39,11 @@ try {
     });
   const [medians, ninths] = [atShare(0.5), atShare(0.9)];
   process.stdout.write(`${table(medians, ninths)}\n\n${times.length} tasks were alone\n`);
+  const toHandler = times.map((each) => sum(each.slice(0, HANDLER))).sort((a, b) => a - b);
+  const median = toHandler[Math.floor(toHandler.length / 2)];
+  process.stdout.write(`${median.toFixed(0)} µs from the call to the handler (p50)\n`);
   if (values.picture !== undefined) {
-    const whole = medians.reduce((sum, us) => sum + us, 0);
-    const title = `A lone task, ${whole.toFixed(0)} µs: medians of ${times.length} tasks`;
+    const title = `A lone task, ${sum(medians).toFixed(0)} µs: medians of ${times.length} tasks`;
     await writeFile(values.picture, pictureOf(medians, title));
   }
 } finally {
@@ -71,6 +73,10 @@ async function trace(): Promise<Mark[]> {
   }
   const saved = await Promise.all(files.map((file) => readFile(file, 'utf8')));
   return saved.flatMap((text) => JSON.parse(text) as Mark[]);
+}
+
+function sum(times: readonly number[]): number {
+  return times.reduce((all, us) => all + us, 0);
 }
 
 function table(medians: readonly number[], ninths: readonly number[]): string {

@@ -30,6 +30,9 @@ export const PHASES: readonly Phase[] = [
   { from: 'server.answer', lane: 'network', what: 'socket, and the worker wakes up' },
 ];
 
+/** Number of phases before the handler. */
+export const HANDLER = PHASES.findIndex(({ from }) => from === 'worker.handler');
+
 const END = 'worker.bytes';
 
 /** The answer to the submit leaves beside the push, and is on nobody's way. */

@@ -31,6 +31,7 @@ export function pictureOf(medianUs: readonly number[], title: string): string {
   const height = LIST_TOP + Math.ceil(PHASES.length / 2) * LINE_PX + 10;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="13">`,
+    `<title>${title}</title>`,
     `<rect width="${WIDTH}" height="${height}" fill="#ffffff"/>`,
     text(8, 20, title),
     ...lanes,

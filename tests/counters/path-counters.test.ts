@@ -176,6 +176,12 @@ const BOUNDS = {
   writesPerRound: WRITES,
 } as const satisfies Costs;
 
+/** Of a task that comes alone. The web framework around its requests took another 7,000. */
+const LONE_BYTES = 72_000;
+
+/** The push, the answer to the submit and the answer to the report. */
+const LONE_WRITES = 3.5;
+
 /** Names of the costs that are above their bounds. */
 function crossed(costs: Costs): string[] {
   const names = Object.keys(BOUNDS) as (keyof Costs)[];
@@ -194,4 +200,7 @@ test('the same tasks one by one cross every bound that batches keep', async () =
   // A task has the same events whether it is sent alone or in a batch.
   const { eventsPerTask: _, ...others } = BOUNDS;
   expect(crossed(costs)).toEqual(Object.keys(others).sort());
+  expect(costs.allocatedBytesPerTask).toBeLessThan(LONE_BYTES);
+  expect(costs.writesPerRound / 100).toBeLessThan(LONE_WRITES);
+  expect(costs.commitsPerRound / 100).toBeLessThan(2.1);
 });
