@@ -8,6 +8,8 @@ const BATCH = 500;
 const SLOTS = 100;
 /** A request that takes longer did not get an answer. */
 const ANSWER_MS_MAX = 10_000;
+/** Between the start of a standby and the loss of the owner. */
+const SETTLE_MS = 3_000;
 
 const idle = defineTask({ type: 'idle', run: () => null });
 
@@ -82,6 +84,8 @@ export async function gap(
 ): Promise<number> {
   const owner = await servers.owner();
   const { url } = await servers.standby();
+  // A server that has just started is still loading; one that waits for its turn is not.
+  await sleep(SETTLE_MS);
   const stopped = new AbortController();
   const answers: number[] = [performance.now()];
   const asking = (async () => {

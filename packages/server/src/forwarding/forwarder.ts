@@ -34,6 +34,7 @@ const WAIT_MS_MAX = 5000;
 
 /** How often the owner is looked up while a request is held. */
 const LOOK_EVERY_MS = 100;
+const LOOK_SOON_MS = 10;
 
 /** How often answers under way are compared with the owner. */
 const WATCH_EVERY_MS = 500;
@@ -181,8 +182,13 @@ export class Forwarder {
       if (isSpent || breaks > REPEATS_AFTER_BREAK_MAX) throw noOwner();
       if (this.isClosing) throw stopping();
       if (performance.now() + LOOK_EVERY_MS > giveUpAt) throw noOwner();
-      await departure.pause(LOOK_EVERY_MS);
+      await departure.pause(tried === undefined ? this.lookSoonMs : LOOK_EVERY_MS);
     }
+  }
+
+  /** A look without an owner costs a timer and no request, so a few may look more often. */
+  private get lookSoonMs(): number {
+    return Math.min(LOOK_EVERY_MS, LOOK_SOON_MS + this.held.count / 10);
   }
 
   /** Undefined when there is no owner. */
