@@ -2,7 +2,7 @@
  * Takes the owner of a cluster away again and again, under load. Every acknowledged task must end
  * with the right output, and no handler may run twice.
  *
- *   npm run test:takeovers -- [--rounds 100] [--seed S] [--only kill,stop,…]
+ *   npm run test:takeovers -- [--rounds 100] [--seed S] [--only kill,freeze,…] [--frozen-ms 60000]
  *
  * Prints how long clients waited for an answer in each round.
  */
@@ -15,14 +15,14 @@ import { DoublingLoad, printVerdict } from './doubling-load.ts';
 import { Random } from './random.ts';
 
 const SERVERS = 2;
-/** Longer than a hold. */
-const STANDSTILL_MS = 9_000;
 
 const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '5' },
     seed: { type: 'string', default: '1' },
     only: { type: 'string', default: 'kill,kill-standby,kill-all,freeze,terminate,database' },
+    /** Longer than a hold. */
+    'frozen-ms': { type: 'string', default: '9000' },
   },
 });
 
@@ -45,7 +45,7 @@ const ROUNDS: Readonly<Record<string, Round>> = {
   },
   freeze: async (cluster, owner) => {
     owner.signal('SIGSTOP');
-    await new Promise((resolve) => setTimeout(resolve, STANDSTILL_MS));
+    await new Promise((resolve) => setTimeout(resolve, Number(values['frozen-ms'])));
     await cluster.owner();
     owner.signal('SIGCONT');
   },
