@@ -76,7 +76,7 @@ interface Stage {
   readonly worker: ChildProcess;
 }
 
-/** A server, a client and a worker that reports after so many measured tasks. */
+/** A server, a client and a worker that reports after a number of measured tasks. */
 async function withStage(
   tasks: number,
   nodeFlags: readonly string[],

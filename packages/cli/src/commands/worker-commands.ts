@@ -52,7 +52,7 @@ function labelsText({ labels }: Worker): string {
   return pairs.sort().join(' ');
 }
 
-/** Each is a line of its own, so that no terminal cuts the reason. */
+/** Each is a separate line, so that no terminal cuts the reason. */
 function notesOn({ id, types, labels }: Worker): string[] {
   const away = types.flatMap(({ type, unavailable }) => {
     return unavailable === undefined ? [] : [`${id} takes no '${type}' now: ${unavailable}`];

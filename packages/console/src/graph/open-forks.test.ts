@@ -15,7 +15,7 @@ const BLOCKS = blocksOf({
   ],
 });
 
-/** A run whose fork has this many branches, of which number 30 failed. */
+/** A run whose fork has this many branches. Number 30 failed. */
 function marks(count: number) {
   const branch = (_: unknown, n: number) => ({
     reference: `_each_${n}`,
