@@ -1,7 +1,7 @@
 import { FAILED, REASONS, SUCCEEDED } from '@sluice/core';
+import type { TaskRecord } from '../../packages/server/src/projection/records/task-record.ts';
 import { DayFolder } from '../../packages/server/src/projection/rows/day-file.ts';
 import { DayFiles } from '../../packages/server/src/projection/rows/day-files.ts';
-import type { TaskRecord } from '../../packages/server/src/projection/rows/task-record.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const START_AT = Date.UTC(2030, 0, 1);

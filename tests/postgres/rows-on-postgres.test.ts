@@ -7,6 +7,7 @@ import { TempStore } from '@sluice/postgres/testing/store-fixture';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { DayTables } from '../../packages/server/src/projection/postgres/day-tables.ts';
 import { PostgresMark } from '../../packages/server/src/projection/postgres/postgres-mark.ts';
+import type { TaskRecord } from '../../packages/server/src/projection/records/task-record.ts';
 import { DayFolder } from '../../packages/server/src/projection/rows/day-file.ts';
 import {
   DayFiles,
@@ -19,7 +20,6 @@ import {
   START_AT,
 } from '../../packages/server/src/projection/rows/record-fixture.ts';
 import type { RowQuery } from '../../packages/server/src/projection/rows/row-query.ts';
-import type { TaskRecord } from '../../packages/server/src/projection/rows/task-record.ts';
 
 const FOR_EVER: Retention = {
   ageMs: Number.POSITIVE_INFINITY,

@@ -86,6 +86,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'access',
     'blobs',
     'projection/runs',
+    'projection/records',
     'projection/rows',
     'projection/postgres',
     'projection',

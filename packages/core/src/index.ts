@@ -237,7 +237,13 @@ export {
   TIMED_OUT,
   WAITING,
 } from './task/task-state.ts';
-export { listTexts, namedTexts, specOfTexts, type TaskText } from './task/task-texts.ts';
+export {
+  areTextsSame,
+  listTexts,
+  namedTexts,
+  specOfTexts,
+  type TaskText,
+} from './task/task-texts.ts';
 export { statedTimeouts, type Timeouts } from './task/timeouts.ts';
 export type { Progress } from './workers/lease-activity.ts';
 export type { SessionView } from './workers/session-view.ts';

@@ -22,7 +22,7 @@ export { dumpLog } from './log-dump/dump-log.ts';
 export { ServerLog } from './observation/server-log.ts';
 export { type MarkStore, Projector, type RowStore } from './projection/projector.ts';
 export { rebuildProjection } from './projection/rebuild-projection.ts';
-export type { TaskRecord } from './projection/rows/task-record.ts';
+export type { TaskRecord } from './projection/records/task-record.ts';
 export { QueueRates } from './queues/queue-rates.ts';
 export { RunArchive } from './runs/run-archive.ts';
 export { RunOperations } from './runs/run-operations.ts';

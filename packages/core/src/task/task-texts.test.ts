@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Interner } from '../structures/interner.ts';
 import type { TaskSpec } from './task-spec.ts';
 import {
+  areTextsSame,
   fillTexts,
   holdTexts,
   listTexts,
@@ -41,6 +42,14 @@ describe('the written-out functions agree with the list', () => {
     expect(listTexts(texts)).toEqual(TASK_TEXT_NAMES.map((name) => `text of ${name}`));
     expect(namedTexts(listTexts(texts))).toEqual(texts);
     expect(namedTexts([])).toEqual(perText(() => ''));
+  });
+
+  test('texts are the same only if each of them is', () => {
+    const texts = perText((name) => `text of ${name}`);
+    expect(areTextsSame(texts, { ...texts })).toBe(true);
+    for (const name of TASK_TEXT_NAMES) {
+      expect(areTextsSame(texts, { ...texts, [name]: 'another' })).toBe(false);
+    }
   });
 
   test('each column gets the number of its text', () => {

@@ -115,6 +115,20 @@ export function namedTexts(texts: readonly string[]): PerText<string> {
   return named;
 }
 
+export function areTextsSame(
+  one: Readonly<PerText<string>>,
+  other: Readonly<PerText<string>>,
+): boolean {
+  return (
+    one.shape === other.shape &&
+    one.retry === other.retry &&
+    one.timeouts === other.timeouts &&
+    one.tags === other.tags &&
+    one.callback === other.callback &&
+    one.parent === other.parent
+  );
+}
+
 /** Holds the texts of the task in `slot`. */
 export function holdTexts(
   columns: Readonly<PerText<Uint32Array>>,

@@ -1,7 +1,7 @@
 import { DEFAULT_NAMESPACE, QUEUED, WAITING } from '@sluice/core';
 import { beforeEach, expect, test } from 'vitest';
 import { type ChangeQuery, ChangeRing } from './change-ring.ts';
-import type { TaskRecord } from './rows/task-record.ts';
+import type { TaskRecord } from './records/task-record.ts';
 
 const SIZE = 4;
 

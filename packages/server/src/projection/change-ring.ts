@@ -8,8 +8,8 @@ import {
   taskTypeOf,
 } from '@sluice/core';
 import { timeText } from '../base/time-text.ts';
-import type { ChangeRecord } from './rows/change-record.ts';
-import type { StepOfRun, TaskRecord } from './rows/task-record.ts';
+import type { ChangeRecord } from './records/change-record.ts';
+import type { StepOfRun, TaskRecord } from './records/task-record.ts';
 
 const PARTITION = 0;
 

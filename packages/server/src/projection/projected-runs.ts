@@ -2,8 +2,9 @@ import { type Event, type EventOf, queueKey, STEP_KINDS, taskTypeOf } from '@slu
 import { UTF8 } from '../base/utf8.ts';
 import type { PublishedEvent } from './change-ring.ts';
 import { ProjectedPrograms } from './projected-programs.ts';
+import type { StepOfRun } from './records/task-record.ts';
+import { UsualTask } from './records/usual-task.ts';
 import type { StoredRecords } from './rows/stored-records.ts';
-import { beginRecord, withText } from './rows/task-record.ts';
 import {
   advanceRun,
   beginRun,
@@ -169,11 +170,11 @@ export class ProjectedRuns {
     const run = this.open(event.run, at);
     if (run?.isBehind) noteStepTask(run.record, event, at);
     if (this.hasRow(event.task)) return undefined;
-    const record = { ...beginRecord(withText(event), at), isDiscarded: true };
     // The row of the run may be lost.
     const startedAt = run?.record.submittedAt;
-    const step = startedAt === undefined ? {} : { step: [event.run, startedAt, event.reference] };
-    const task = { ...record, ...(step as { step?: [number, number, string] }) };
+    const step: StepOfRun | undefined =
+      startedAt === undefined ? undefined : [event.run, startedAt, event.reference];
+    const task = UsualTask.ofStep(event, at, step);
     return this.desk.add(UnsavedTask.of(task, this.desk.since(at)));
   }
 

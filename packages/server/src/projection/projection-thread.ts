@@ -18,13 +18,13 @@ import type {
   ThreadData,
 } from './projection-messages.ts';
 import { Projector, type ProjectorNotice } from './projector.ts';
+import { callbacksJson } from './records/delivery-record.ts';
+import type { TaskRecord } from './records/task-record.ts';
 import { DeadLetterCount } from './rows/dead-letter-count.ts';
-import { callbacksJson } from './rows/delivery-record.ts';
 import { readmissionOf } from './rows/readmission.ts';
 import { historyJson, recordJson } from './rows/record-view.ts';
 import type { RowQuery } from './rows/row-query.ts';
 import type { AnyRecord } from './rows/stored-row.ts';
-import type { TaskRecord } from './rows/task-record.ts';
 import { runHistoryJson } from './run-history.ts';
 import { runRecordSource } from './run-record-view.ts';
 import { runReadmissionOf } from './runs/run-readmission.ts';

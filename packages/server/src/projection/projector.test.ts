@@ -16,7 +16,7 @@ import { afterEach, expect, test } from 'vitest';
 import { UTF8 } from '../base/utf8.ts';
 import { shownTask } from '../tasks/task-view.ts';
 import { type ProjectedBatch, Projector, type ProjectorNotice } from './projector.ts';
-import type { ChangeRecord } from './rows/change-record.ts';
+import type { ChangeRecord } from './records/change-record.ts';
 import { DayFolder } from './rows/day-file.ts';
 import { DayFiles, type Passed } from './rows/day-files.ts';
 import { DAYS_FOLDER } from './rows/day-names.ts';

@@ -5,25 +5,26 @@ import { UTF8 } from '../base/utf8.ts';
 import { ChangeRing } from './change-ring.ts';
 import type { KnownProgram } from './projected-programs.ts';
 import { isOfRuns, ProjectedRuns } from './projected-runs.ts';
-import type { ChangeRecord } from './rows/change-record.ts';
+import type { ChangeRecord } from './records/change-record.ts';
+import {
+  advanceRecord,
+  beginRecord,
+  type Later,
+  readmitRecord,
+  type TaskRecord,
+  withText,
+} from './records/task-record.ts';
 import { syncFolder } from './rows/database-file.ts';
 import { DayFolder } from './rows/day-file.ts';
 import { DayFiles, type FileNotice, type Passed, type Retention } from './rows/day-files.ts';
 import { DAYS_FOLDER } from './rows/day-names.ts';
 import type { CountScope } from './rows/dead-letter-count.ts';
 import { MarkFile, type MarkNotice, type ProjectionMark } from './rows/mark-file.ts';
+import { blobsNamedBy } from './rows/named-blobs.ts';
 import type { RowQuery, Times } from './rows/row-query.ts';
 import { StoredRecords } from './rows/stored-records.ts';
 import type { AnyRecord } from './rows/stored-row.ts';
-import {
-  advanceRecord,
-  beginRecord,
-  blobsNamedBy,
-  readmitRecord,
-  type TaskRecord,
-  withText,
-} from './rows/task-record.ts';
-import { blobsNamedByRun, isRun, type RunRecord } from './runs/run-record.ts';
+import { isRun, type RunRecord } from './runs/run-record.ts';
 import { UnsavedSearch } from './unsaved-search.ts';
 import { type Since, UnsavedTask } from './unsaved-task.ts';
 
@@ -259,7 +260,8 @@ export class Projector {
   }
 
   private recordOf(number: number): AnyRecord | undefined {
-    return (this.unsaved.get(number) ?? this.files.read(number))?.record;
+    const unsaved = this.unsaved.get(number);
+    return unsaved === undefined ? this.files.read(number)?.record : unsaved.fullRecord;
   }
 
   /**
@@ -295,9 +297,7 @@ export class Projector {
   /** Those of the blobs that tasks name. */
   named(blobs: readonly string[]): string[] {
     const unsaved = new Set(
-      [...this.unsaved.values()].flatMap(({ record }) => {
-        return isRun(record) ? blobsNamedByRun(record) : blobsNamedBy(record);
-      }),
+      [...this.unsaved.values()].flatMap(({ record }) => blobsNamedBy(record)),
     );
     return blobs.filter((blob) => unsaved.has(blob) || this.files.names(blob));
   }
@@ -350,7 +350,7 @@ export class Projector {
     // The log contains everything about the task from its submit on, so a rebuild does not need its
     // row.
     if (event.type === 'task_submitted' && this.isNew(event.task)) {
-      return this.add(UnsavedTask.submitted(withText(event), this.since(at)));
+      return this.add(UnsavedTask.submitted(event, this.since(at)));
     }
     return this.applyToStored(event, at);
   }
@@ -359,7 +359,7 @@ export class Projector {
     const stored = this.stored.take(event.task);
     if (stored !== undefined) {
       if (stored.position > this.batchStart) return undefined;
-      const task = this.add(UnsavedTask.of(stored.record, this.since(at)));
+      const task = this.add(UnsavedTask.stored(stored.record, this.since(at)));
       return this.advance(task, event, at);
     }
     // The row of any other task was removed or lost, and its remaining events do not make a task.
@@ -368,6 +368,8 @@ export class Projector {
   }
 
   private advance(task: UnsavedTask, event: Event, at: number): UnsavedTask {
+    this.unchanged = undefined;
+    if (task.advance(event as Later, at)) return task;
     const record = task.grow();
     if (record === undefined) return task;
     this.unchanged = record.changes.at(-1);

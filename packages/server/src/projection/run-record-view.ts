@@ -15,8 +15,8 @@ import {
   stepOfTask,
   stepWithoutTask,
 } from '../answers/shown-run.ts';
+import type { TaskRecord } from './records/task-record.ts';
 import { shownRecord } from './rows/record-view.ts';
-import type { TaskRecord } from './rows/task-record.ts';
 import type { RunRecord, StepRecord } from './runs/run-record.ts';
 
 const PARTITION = 0;

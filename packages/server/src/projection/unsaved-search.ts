@@ -28,7 +28,7 @@ export class UnsavedSearch {
       const task = this.tasks[this.left - 1];
       if (task.number < number) return;
       this.left -= 1;
-      if (isMeant(task, this.query, this.times)) yield task.record;
+      if (isMeant(task, this.query, this.times)) yield task.fullRecord;
       else if (looked % LOOKED_AT_ONCE === 0) yield { passed: task.number };
     }
   }

@@ -1,8 +1,8 @@
-import { type Event, QUEUED, type Slot, type TaskNumber, WAITING } from '@sluice/core';
+import { type EventOf, QUEUED, type Slot, type TaskNumber, WAITING } from '@sluice/core';
 import { describe, expect, test } from 'vitest';
+import { advanceRecord, beginRecord, withText } from './records/task-record.ts';
 import type { Passed } from './rows/day-files.ts';
 import type { AnyRecord } from './rows/stored-row.ts';
-import { advanceRecord, beginRecord, type Submitted, withText } from './rows/task-record.ts';
 import { UnsavedSearch } from './unsaved-search.ts';
 import { UnsavedTask } from './unsaved-task.ts';
 
@@ -11,7 +11,9 @@ const WHERE = { since: 3, sinceAt: NOW, position: 7 };
 const EVER = { since: 0, until: Number.POSITIVE_INFINITY };
 const ALL = { namespace: 'default', before: Number.MAX_SAFE_INTEGER, from: 0, limit: 100 };
 
-function submittedEvent(task: number) {
+type Submitted = EventOf<'task_submitted'>;
+
+function submitted(task: number, beside: Partial<Submitted> = {}): Submitted {
   const bytes = new TextEncoder().encode('before{"n":1}behind');
   const input = { bytes, start: 6, end: 13 };
   const texts = { shape: '', retry: '', timeouts: '', tags: '', callback: '', parent: '' };
@@ -25,11 +27,8 @@ function submittedEvent(task: number) {
     priority: 3,
     ...texts,
     input,
-  } as Extract<Event, { type: 'task_submitted' }>;
-}
-
-function submitted(task: number, beside: Partial<Submitted> = {}): Submitted {
-  return { ...withText(submittedEvent(task)), ...beside };
+    ...beside,
+  } as Submitted;
 }
 
 describe('a task that was only submitted', () => {
@@ -39,9 +38,9 @@ describe('a task that was only submitted', () => {
   ])('%s is what its record is', (_when, runAt, state) => {
     const event = submitted(1, { runAt, parent: 't_1', tags: '{"a":"b"}' });
     const task = UnsavedTask.submitted(event, WHERE);
-    const record = beginRecord(event, NOW);
+    const record = beginRecord(withText(event), NOW);
 
-    expect(task.record).toEqual(record);
+    expect(task.fullRecord).toEqual(record);
     expect(task.lastChange).toEqual(record.changes[0]);
     expect(task.state).toBe(state);
     const { number, submittedAt, queue, parent, tags, input, result, isDiscarded } = task;
@@ -50,12 +49,12 @@ describe('a task that was only submitted', () => {
   });
 
   test('does not change when the decoder uses the event again', () => {
-    const event = submittedEvent(1);
-    const task = UnsavedTask.submitted(withText(event), WHERE);
+    const event = submitted(1);
+    const task = UnsavedTask.submitted(event, WHERE);
     Object.assign(event, { taskType: 'other' });
     Object.assign(event.input, { start: 0, end: 6 });
 
-    expect(task.record).toMatchObject({ queue: 'mail', input: '{"n":1}' });
+    expect(task.fullRecord).toMatchObject({ queue: 'mail', input: '{"n":1}' });
   });
 
   test('takes less memory than the record that takes in what happens next', () => {
@@ -65,7 +64,7 @@ describe('a task that was only submitted', () => {
     const record = task.grow();
     if (record !== undefined) advanceRecord(record, paused, NOW);
 
-    expect(task.record).toBe(record);
+    expect(task.fullRecord).toBe(record);
     expect(record?.changes).toHaveLength(2);
     expect(task.bytes).toBeGreaterThan(before);
   });

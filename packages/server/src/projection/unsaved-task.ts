@@ -1,21 +1,16 @@
-import { isTerminal } from '@sluice/core';
-import type { ChangeRecord } from './rows/change-record.ts';
+import { type EventOf, isTerminal } from '@sluice/core';
+import type { ChangeRecord } from './records/change-record.ts';
+import type { Later, StepOfRun, TaskRecord } from './records/task-record.ts';
+import { UsualTask } from './records/usual-task.ts';
 import type { Searched } from './rows/row-query.ts';
-import type { AnyRecord } from './rows/stored-row.ts';
-import {
-  beginRecord,
-  firstChange,
-  type StepOfRun,
-  type Submitted,
-  type TaskRecord,
-} from './rows/task-record.ts';
+import type { AnyRecord, WrittenRecord } from './rows/stored-row.ts';
 import { isRun, type RunRecord, runBytes } from './runs/run-record.ts';
 
 /** Memory of a record without its payloads, measured with one attempt. */
 const RECORD_BYTES = 1000;
 
-/** Memory of a submit event without its payload. */
-const SUBMITTED_BYTES = 320;
+/** Memory of a usual task without its payloads. */
+const USUAL_BYTES = 320;
 
 /** Where in the log a task's unsaved events begin, and when. */
 export interface Since {
@@ -26,43 +21,55 @@ export interface Since {
   readonly position: number;
 }
 
-/**
- * A task or run with events that its row has not seen.
- *
- * A task with no event after its submit is kept as that event. Most of a backlog is such tasks, and
- * apart from the payload a record is three times as large.
- */
+/** A task or run with events that its row has not seen. */
 export class UnsavedTask implements Searched {
   readonly number: number;
   readonly since: number;
   readonly sinceAt: number;
   position: number;
-  private told: AnyRecord | Submitted;
+  private told: WrittenRecord;
 
-  private constructor(number: number, told: AnyRecord | Submitted, where: Since) {
-    this.number = number;
+  private constructor(told: WrittenRecord, where: Since) {
+    this.number = told.number;
     this.told = told;
     this.since = where.since;
     this.sinceAt = where.sinceAt;
     this.position = where.position;
   }
 
-  static of(record: AnyRecord, where: Since): UnsavedTask {
-    return new UnsavedTask(record.number, record, where);
+  static of(told: WrittenRecord, where: Since): UnsavedTask {
+    return new UnsavedTask(told, where);
   }
 
-  static submitted(submitted: Submitted, where: Since): UnsavedTask {
-    return new UnsavedTask(submitted.task, submitted, where);
+  static submitted(event: EventOf<'task_submitted'>, where: Since): UnsavedTask {
+    return new UnsavedTask(UsualTask.submitted(event, where.sinceAt), where);
   }
 
-  /** The record, for reading only. */
-  get record(): AnyRecord {
-    return isSubmitted(this.told) ? beginRecord(this.told, this.sinceAt) : this.told;
+  /** A record that was read from its row. */
+  static stored(record: AnyRecord, where: Since): UnsavedTask {
+    return new UnsavedTask((isRun(record) ? undefined : UsualTask.of(record)) ?? record, where);
+  }
+
+  /** What is written. */
+  get record(): WrittenRecord {
+    return this.told;
+  }
+
+  /** The same as a record, for reading only. */
+  get fullRecord(): AnyRecord {
+    const { told } = this;
+    return told instanceof UsualTask ? told.toRecord() : told;
+  }
+
+  /** Applies an event that happens to most tasks. Returns false if it needs the record. */
+  advance(event: Later, at: number): boolean {
+    const { told } = this;
+    return told instanceof UsualTask && told.advance(event, at);
   }
 
   /** The record of a task, for applying the next event; undefined for a run. */
   grow(): TaskRecord | undefined {
-    const { record } = this;
+    const record = this.fullRecord;
     this.told = record;
     return isRun(record) ? undefined : record;
   }
@@ -74,36 +81,33 @@ export class UnsavedTask implements Searched {
   }
 
   get hasEnded(): boolean {
-    return !isSubmitted(this.told) && isTerminal(this.told.state);
+    return isTerminal(this.told.state);
   }
 
   get lastChange(): ChangeRecord | undefined {
     const { told } = this;
-    if (isSubmitted(told)) return firstChange(told, this.sinceAt);
+    if (told instanceof UsualTask) return told.lastChange;
     return isRun(told) ? undefined : told.changes.at(-1);
   }
 
   /** Its size in memory. */
   get bytes(): number {
     const { told } = this;
-    if (isSubmitted(told)) return SUBMITTED_BYTES + told.input.length;
-    const inside = isRun(told) ? runBytes(told) : 0;
-    return RECORD_BYTES + told.input.length + told.result.length + inside;
+    const payloads = told.input.length + told.result.length;
+    if (told instanceof UsualTask) return USUAL_BYTES + payloads;
+    return RECORD_BYTES + payloads + (isRun(told) ? runBytes(told) : 0);
   }
 
   get submittedAt(): number {
-    return isSubmitted(this.told) ? this.sinceAt : this.told.submittedAt;
+    return this.told.submittedAt;
   }
 
   get queue(): string {
-    return isSubmitted(this.told) ? this.told.taskType : this.told.queue;
+    return this.told.queue;
   }
 
   get state(): number {
-    const { told } = this;
-    if (!isSubmitted(told)) return told.state;
-    const [, , state] = firstChange(told, this.sinceAt);
-    return state;
+    return this.told.state;
   }
 
   /** Absent for a task of no run. */
@@ -124,14 +128,10 @@ export class UnsavedTask implements Searched {
   }
 
   get result(): string {
-    return isSubmitted(this.told) ? '' : this.told.result;
+    return this.told.result;
   }
 
   get isDiscarded(): boolean {
-    return !isSubmitted(this.told) && this.told.isDiscarded;
+    return this.told.isDiscarded;
   }
-}
-
-function isSubmitted(told: AnyRecord | Submitted): told is Submitted {
-  return 'taskType' in told;
 }

@@ -8,7 +8,7 @@ import { isExecType } from '../base/exec-envelope.ts';
 import type { Admission } from '../limits/admission.ts';
 import { type Projection, ProjectionError } from '../projection/projection.ts';
 import type { TaskEnd } from '../projection/projection-messages.ts';
-import type { AttemptRecord } from '../projection/rows/attempt-record.ts';
+import type { AttemptRecord } from '../projection/records/attempt-record.ts';
 import type { ErrorGroups } from '../projection/rows/error-groups.ts';
 import type { Readmission } from '../projection/rows/readmission.ts';
 import { taskNotFound } from './read-task.ts';

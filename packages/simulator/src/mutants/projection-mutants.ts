@@ -19,15 +19,22 @@ export const PROJECTION_MUTANTS: readonly Mutant[] = [
   {
     name: 'ended-tasks-wait-to-be-written',
     file: 'server/src/projection/unsaved-task.ts',
-    find: 'return !isSubmitted(this.told) && isTerminal(this.told.state);',
+    find: 'return isTerminal(this.told.state);',
     replace: 'return false;',
     what: 'What has ended is written at once, as memory forgets it (I33): here it waits.',
+  },
+  {
+    name: 'usual-task-forgets-its-delay',
+    file: 'server/src/projection/records/usual-task.ts',
+    find: 'this.queuedAt = at;',
+    replace: '',
+    what: 'A row has all that happened to its task (I36): here not that its delay ended.',
   },
   {
     name: 'record-that-does-not-grow',
     file: 'server/src/projection/unsaved-task.ts',
     find: 'this.told = record;',
-    replace: 'if (isSubmitted(this.told)) return isRun(record) ? undefined : record;',
+    replace: 'if (this.told instanceof UsualTask) return isRun(record) ? undefined : record;',
     what: 'The row of a task has all that happened to it (I36): here what came first is all.',
   },
 ];

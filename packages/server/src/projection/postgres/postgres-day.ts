@@ -2,11 +2,16 @@ import { namespaceOf, TASK_STATES, type Tags } from '@sluice/core';
 import type { SyncSession } from '@sluice/postgres';
 import { type DayOptions, rowId } from '../rows/day-file.ts';
 import type { DayTable } from '../rows/day-files.ts';
+import { blobsNamedBy } from '../rows/named-blobs.ts';
 import { tagText } from '../rows/row-conditions.ts';
 import { isOpen, type RowQuery } from '../rows/row-query.ts';
-import { packRow, type StoredRecord, type StoredRow, unpackRow } from '../rows/stored-row.ts';
-import { blobsNamedBy } from '../rows/task-record.ts';
-import { blobsNamedByRun, isRun } from '../runs/run-record.ts';
+import {
+  packRow,
+  type StoredRecord,
+  type StoredRow,
+  unpackRow,
+  type WrittenRecord,
+} from '../rows/stored-row.ts';
 import type { DayTableNames } from './day-tables.ts';
 import { tableSearch } from './table-search.ts';
 
@@ -59,9 +64,9 @@ export class PostgresDay implements DayTable {
   }
 
   /** One statement, so that all of it is stored or nothing. A row that has seen more stays. */
-  write(records: Iterable<StoredRecord>): void {
+  write(records: Iterable<StoredRecord<WrittenRecord>>): void {
     const { task, tag, named_blob } = this.tables;
-    const rows = new Map<number, StoredRecord>();
+    const rows = new Map<number, StoredRecord<WrittenRecord>>();
     for (const stored of records) rows.set(stored.record.number, stored);
     if (rows.size === 0) return;
     const columns = columnsOf(rows.values());
@@ -201,7 +206,7 @@ export class PostgresDay implements DayTable {
 }
 
 /** The columns of the rows, then tags and blobs with the numbers of their tasks. */
-function columnsOf(records: Iterable<StoredRecord>): unknown[][] {
+function columnsOf(records: Iterable<StoredRecord<WrittenRecord>>): unknown[][] {
   const columns: unknown[][] = Array.from({ length: 17 }, () => []);
   const push = (first: number, values: readonly unknown[]): void => {
     for (const [place, value] of values.entries()) columns[first + place].push(value);
@@ -217,8 +222,7 @@ function columnsOf(records: Iterable<StoredRecord>): unknown[][] {
     ]);
     const tags = Object.entries(record.tags === '' ? {} : (JSON.parse(record.tags) as Tags));
     for (const [name, value] of tags) push(13, [tagText(namespace, name, value), row.number]);
-    const blobs = isRun(record) ? blobsNamedByRun(record) : blobsNamedBy(record);
-    for (const blob of blobs) push(15, [blob, row.number]);
+    for (const blob of blobsNamedBy(record)) push(15, [blob, row.number]);
   }
   return columns;
 }

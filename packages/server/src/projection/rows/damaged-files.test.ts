@@ -5,11 +5,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { DEFAULT_NAMESPACE, type TaskNumber, taskIdText } from '@sluice/core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ProjectorNotice } from '../projector.ts';
+import type { TaskRecord } from '../records/task-record.ts';
 import { DayFolder } from './day-file.ts';
 import { DayFiles } from './day-files.ts';
 import { MarkFile } from './mark-file.ts';
 import { record } from './record-fixture.ts';
-import type { TaskRecord } from './task-record.ts';
 
 const DAY = '2030-01-01.sqlite';
 

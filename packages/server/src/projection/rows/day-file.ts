@@ -2,7 +2,6 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { namespaceOf, TASK_STATES, type Tags, type TaskNumber, taskIdText } from '@sluice/core';
-import { blobsNamedByRun, isRun } from '../runs/run-record.ts';
 import {
   bytesOnDisk,
   openDatabase,
@@ -13,12 +12,20 @@ import {
 } from './database-file.ts';
 import { DAY_NAME } from './day-names.ts';
 import { FORM, READ, SHRINKING_FORM, UPSERT } from './day-schema.ts';
+import { blobsNamedBy } from './named-blobs.ts';
 import { searchOf, tagText } from './row-conditions.ts';
 import { isOpen, type RowQuery } from './row-query.ts';
-import { packRow, type StoredRecord, type StoredRow, unpackRow } from './stored-row.ts';
-import { blobsNamedBy } from './task-record.ts';
+import {
+  packRow,
+  type StoredRecord,
+  type StoredRow,
+  unpackRow,
+  type WrittenRecord,
+} from './stored-row.ts';
 
 const PARTITION = 0;
+
+const NO_TAGS: readonly [string, string][] = [];
 
 export interface DayOptions {
   /** Called for a row that cannot be read, or a record that cannot be written, and is left out. */
@@ -64,7 +71,7 @@ export class DayFile {
   }
 
   /** Writes all or nothing, durably. Records that no row can hold are left out. */
-  write(records: Iterable<StoredRecord>): void {
+  write(records: Iterable<StoredRecord<WrittenRecord>>): void {
     this.transact(() => {
       for (const stored of records) this.putOrLeaveOut(stored);
     });
@@ -234,7 +241,7 @@ export class DayFile {
   /**
    * A record that cannot be written would block all others, and the trimming of the log, forever.
    */
-  private putOrLeaveOut(stored: StoredRecord): void {
+  private putOrLeaveOut(stored: StoredRecord<WrittenRecord>): void {
     try {
       this.put(stored);
     } catch (cause) {
@@ -244,11 +251,11 @@ export class DayFile {
     }
   }
 
-  private put(stored: StoredRecord): void {
+  private put(stored: StoredRecord<WrittenRecord>): void {
     const { record } = stored;
     const row = packRow(stored);
     const { number, state } = record;
-    const tags = Object.entries(record.tags === '' ? {} : (JSON.parse(record.tags) as Tags));
+    const tags = record.tags === '' ? NO_TAGS : Object.entries(JSON.parse(record.tags) as Tags);
     const place = this.placeOf(record.queue);
     this.unreadable.delete(number);
     // One argument at a time: spreading lists costs half as much as the insert itself.
@@ -267,8 +274,7 @@ export class DayFile {
       row.result,
       row.body,
     );
-    const blobs = isRun(record) ? blobsNamedByRun(record) : blobsNamedBy(record);
-    for (const blob of blobs) {
+    for (const blob of blobsNamedBy(record)) {
       this.prepare('INSERT OR IGNORE INTO blobs VALUES (?, ?)').run(blob, number);
     }
     // Tags that a task has lost stay here; a search compares them with the record.

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DEFAULT_NAMESPACE, FAILED, QUEUED } from '@sluice/core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { TaskRecord } from '../records/task-record.ts';
 import { DayFolder } from './day-file.ts';
 import { DayFiles, type FileNotice, type Retention } from './day-files.ts';
 import { DAY_MS, record, START_AT } from './record-fixture.ts';
 import type { RowQuery } from './row-query.ts';
-import type { TaskRecord } from './task-record.ts';
 
 const FOR_EVER: Retention = {
   ageMs: Number.POSITIVE_INFINITY,

@@ -3,7 +3,7 @@ import type { DayFile, DayOptions } from './day-file.ts';
 import { endOf, KEPT, nameOf, startOf } from './day-names.ts';
 import { isCovered } from './row-conditions.ts';
 import { hasTags, type RowQuery, type Times } from './row-query.ts';
-import type { AnyRecord, StoredRecord } from './stored-row.ts';
+import type { AnyRecord, StoredRecord, WrittenRecord } from './stored-row.ts';
 
 /** A row or record is left out of search and history from here on. */
 interface LeftOut {
@@ -117,7 +117,7 @@ export class DayFiles {
   }
 
   /** Writes records durably; those of one day all or none. */
-  write(records: readonly StoredRecord[]): void {
+  write(records: readonly StoredRecord<WrittenRecord>[]): void {
     const byDay = Map.groupBy(records, ({ record }) => this.dayFor(record));
     for (const [day, its] of byDay) this.writeTo(day, its);
   }
@@ -237,7 +237,7 @@ export class DayFiles {
     for (const { file } of this.days) file.close();
   }
 
-  private writeTo(day: Day, records: readonly StoredRecord[]): void {
+  private writeTo(day: Day, records: readonly StoredRecord<WrittenRecord>[]): void {
     this.guarded(day, (file) => file.write(records));
     const { leaving } = this;
     if (day.name === leaving?.name) {

@@ -1,8 +1,8 @@
 import { FAILED } from '@sluice/core';
 import { beforeEach, expect, test } from 'vitest';
+import type { TaskRecord } from '../records/task-record.ts';
 import { type CountScope, DeadLetterCount } from './dead-letter-count.ts';
 import { record } from './record-fixture.ts';
-import type { TaskRecord } from './task-record.ts';
 
 const MAIL: CountScope = { namespace: 'default', queue: 'mail' };
 

@@ -1,5 +1,5 @@
+import type { TaskRecord } from '../records/task-record.ts';
 import { ErrorGroupCount, type ErrorGroups } from './error-groups.ts';
-import type { TaskRecord } from './task-record.ts';
 
 /** How long a count works before the thread does something else. */
 const SLICE_MS = 20;

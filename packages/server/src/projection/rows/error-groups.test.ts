@@ -1,7 +1,7 @@
 import { FAILED, REASONS, TIMED_OUT } from '@sluice/core';
 import { expect, test } from 'vitest';
+import type { TaskRecord } from '../records/task-record.ts';
 import { ErrorGroupCount, type ErrorGroups, fingerprintOf } from './error-groups.ts';
-import type { TaskRecord } from './task-record.ts';
 
 let numbers = 0;
 

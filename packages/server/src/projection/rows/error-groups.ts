@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { REASONS, type TaskNumber, taskIdText, taskTypeOf } from '@sluice/core';
 import { timeText } from '../../base/time-text.ts';
-import type { TaskRecord } from './task-record.ts';
+import type { TaskRecord } from '../records/task-record.ts';
 
 /**
  * Maximum number of groups. Further errors are counted together, because longer lists are useless.

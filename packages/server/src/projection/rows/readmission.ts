@@ -1,5 +1,5 @@
 import { type ReadmitTask, specOfTexts, taskTypeOf } from '@sluice/core';
-import type { TaskRecord } from './task-record.ts';
+import type { TaskRecord } from '../records/task-record.ts';
 
 /** What the core needs to run a task again that has left memory. */
 export interface Readmission extends Pick<ReadmitTask, 'state' | 'spec'> {

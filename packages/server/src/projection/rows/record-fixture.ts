@@ -1,5 +1,5 @@
 import { QUEUED, SUCCEEDED } from '@sluice/core';
-import type { TaskRecord } from './task-record.ts';
+import type { TaskRecord } from '../records/task-record.ts';
 
 export const DAY_MS = 24 * 60 * 60 * 1000;
 export const START_AT = Date.UTC(2030, 0, 1);

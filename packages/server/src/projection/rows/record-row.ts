@@ -1,8 +1,8 @@
 import { listTexts, namedTexts, type Usage } from '@sluice/core';
-import type { AttemptRecord } from './attempt-record.ts';
-import type { ChangeRecord } from './change-record.ts';
-import type { DeliveryRecord } from './delivery-record.ts';
-import type { StepOfRun, TaskRecord } from './task-record.ts';
+import type { AttemptRecord } from '../records/attempt-record.ts';
+import type { ChangeRecord } from '../records/change-record.ts';
+import type { DeliveryRecord } from '../records/delivery-record.ts';
+import type { StepOfRun, TaskRecord } from '../records/task-record.ts';
 
 /**
  * The part of a record without separate columns, as JSON. It uses lists instead of objects, because

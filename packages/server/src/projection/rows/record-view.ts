@@ -16,8 +16,8 @@ import {
 } from '@sluice/core';
 import { type ShownTask, shownJson } from '../../answers/shown-task.ts';
 import { timeText } from '../../base/time-text.ts';
-import type { ChangeRecord } from './change-record.ts';
-import type { TaskRecord } from './task-record.ts';
+import type { ChangeRecord } from '../records/change-record.ts';
+import type { TaskRecord } from '../records/task-record.ts';
 
 const PARTITION = 0;
 

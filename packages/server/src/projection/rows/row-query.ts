@@ -1,5 +1,5 @@
 import { isDead, isTerminal, namespaceOf, parseTags, TASK_STATES, type Tags } from '@sluice/core';
-import type { TaskRecord } from './task-record.ts';
+import type { TaskRecord } from '../records/task-record.ts';
 
 /** A search; all conditions must hold. */
 export interface RowQuery {

@@ -1,16 +1,20 @@
 /** A record of a task or run as a row of a day file, with a checksum over all of it. */
 import { crc32 } from 'node:zlib';
+import type { TaskRecord } from '../records/task-record.ts';
+import { UsualTask } from '../records/usual-task.ts';
 import { isRun, isRunKey, type RunRecord } from '../runs/run-record.ts';
 import { packRun, unpackRun } from '../runs/run-row.ts';
 import { packBody, type RowColumns, unpackRecord } from './record-row.ts';
-import type { TaskRecord } from './task-record.ts';
 
 /** Tasks and runs share the table of rows. */
 export type AnyRecord = TaskRecord | RunRecord;
 
+/** What a row is written from. */
+export type WrittenRecord = AnyRecord | UsualTask;
+
 /** A record, and how much of the log it has seen. */
-export interface StoredRecord {
-  readonly record: AnyRecord;
+export interface StoredRecord<R extends WrittenRecord = AnyRecord> {
+  readonly record: R;
   readonly position: number;
 }
 
@@ -25,11 +29,15 @@ class UnreadableRowError extends Error {
   override readonly name = 'UnreadableRowError';
 }
 
-export function packRow({ record, position }: StoredRecord): StoredRow {
+export function packRow({ record, position }: StoredRecord<WrittenRecord>): StoredRow {
   const { number, queue, submittedAt, parent, input, result } = record;
-  const body = isRun(record) ? packRun(record) : packBody(record);
-  const row = { number, queue, submittedAt, parent, input, result, body };
-  return { ...row, position, checksum: checksumOf({ ...row, position }) };
+  const row = { number, queue, submittedAt, parent, input, result, body: bodyOf(record), position };
+  return Object.assign(row, { checksum: checksumOf(row) });
+}
+
+function bodyOf(record: WrittenRecord): string {
+  if (record instanceof UsualTask) return record.packBody();
+  return isRun(record) ? packRun(record) : packBody(record);
 }
 
 export function unpackRow(row: StoredRow): StoredRecord {

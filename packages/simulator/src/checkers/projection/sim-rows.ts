@@ -3,6 +3,8 @@ import type { MarkStore, RowStore } from '@sluice/server';
 import type { RandomStream } from '../../kernel/random.ts';
 
 type StoredRecord = ReturnType<RowStore['readAhead']> extends Map<number, infer T> ? T : never;
+/** What is written; as JSON it is a stored record. */
+type WrittenRecord = Parameters<RowStore['write']>[0][number];
 type Mark = ReturnType<MarkStore['read']>;
 type Program = ReturnType<MarkStore['programs']>[number];
 
@@ -41,7 +43,7 @@ export class SimRows implements RowStore {
     };
   }
 
-  write(records: readonly StoredRecord[]): void {
+  write(records: readonly WrittenRecord[]): void {
     const isFailing = this.random.chance(this.failureRate);
     const written = isFailing ? records.slice(0, records.length / 2) : records;
     for (const { record, position } of written) {

@@ -1,5 +1,4 @@
 import {
-  blobOf,
   DEFERRED,
   type Event,
   FAILED,
@@ -10,7 +9,6 @@ import {
   listTexts,
   namedTexts,
   nameOfAnswer,
-  namespaceOf,
   PATCHED_INPUT,
   PATCHED_PRIORITY,
   PATCHED_RUN_AT,
@@ -26,12 +24,9 @@ import {
   SUCCEEDED_ANSWER,
   type TaskText,
   TIMED_OUT,
-  taskTypeOf,
   WAITING,
 } from '@sluice/core';
-import { blobsInText } from '../../base/exec-envelope.ts';
 import { UTF8 } from '../../base/utf8.ts';
-import { blobName } from '../../blobs/blob-files.ts';
 import { type AttemptRecord, closeAttempt, noteStart, noteUsage } from './attempt-record.ts';
 import { addChange, type ChangeRecord, keepInput } from './change-record.ts';
 import { type DeliveryRecord, noteDelivery } from './delivery-record.ts';
@@ -77,7 +72,7 @@ const ATTEMPTS_KEPT = 100;
 
 type DetailsName = 'task_submitted' | 'step_submitted' | 'task_readmitted';
 type DetailsEvent = Extract<Event, { type: DetailsName }>;
-type Later = Exclude<Event, { type: DetailsName }>;
+export type Later = Exclude<Event, { type: DetailsName }>;
 
 function reasonOf(name: (typeof REASONS)[number]): number {
   return REASONS.indexOf(name);
@@ -88,9 +83,6 @@ type WithText<E extends DetailsEvent> = E extends unknown
   ? Omit<E, 'input'> & { readonly input: string }
   : never;
 
-/** The submit event of a task. */
-export type Submitted = WithText<Extract<Event, { type: 'task_submitted' }>>;
-
 type Details = WithText<DetailsEvent>;
 
 export function withText<E extends DetailsEvent>(event: E): WithText<E> {
@@ -98,7 +90,7 @@ export function withText<E extends DetailsEvent>(event: E): WithText<E> {
 }
 
 /** The change that a submit makes. */
-export function firstChange({ runAt }: Pick<Submitted, 'runAt'>, at: number): ChangeRecord {
+function firstChange({ runAt }: { readonly runAt: number }, at: number): ChangeRecord {
   if (runAt > at) return [at, -1, WAITING, reasonOf('delayed'), 0, ''];
   return [at, -1, QUEUED, reasonOf('submitted'), 0, ''];
 }
@@ -349,25 +341,6 @@ function move(record: TaskRecord, at: number, to: number, reason: number): void 
   addChange(record.changes, [at, from, to, reason, attempt, worker]);
 }
 
-/** Names of the blobs that hold payloads of the task. */
-export function blobsNamedBy(record: TaskRecord): string[] {
-  const { queue, input, result, attempts, changes } = record;
-  const type = taskTypeOf(queue);
-  const names: string[] = [];
-  const look = (payload: string): void => {
-    const sha256 = blobOf(payload);
-    if (sha256 !== undefined) names.push(blobName({ namespace: namespaceOf(queue), sha256 }));
-    for (const inside of blobsInText(type, payload)) {
-      names.push(blobName({ namespace: namespaceOf(queue), sha256: inside }));
-    }
-  };
-  look(input);
-  look(result);
-  for (const { output } of attempts) look(output);
-  for (const [, , , , , , inputBefore = ''] of changes) look(inputBefore);
-  return names;
-}
-
-function textOf({ bytes, start, end }: PayloadRange): string {
+export function textOf({ bytes, start, end }: PayloadRange): string {
   return start === end ? '' : UTF8.decode(bytes.subarray(start, end));
 }

@@ -1,0 +1,28 @@
+/** Blobs that hold payloads of tasks and runs. */
+import { blobOf, namespaceOf, taskTypeOf } from '@sluice/core';
+import { blobsInText } from '../../base/exec-envelope.ts';
+import { blobName } from '../../blobs/blob-files.ts';
+import { UsualTask } from '../records/usual-task.ts';
+import { blobsNamedByRun, isRun } from '../runs/run-record.ts';
+import type { WrittenRecord } from './stored-row.ts';
+
+/** Names of the blobs that a task or run names. */
+export function blobsNamedBy(record: WrittenRecord): string[] {
+  if (isRun(record)) return blobsNamedByRun(record);
+  const { queue, input, result } = record;
+  const names: string[] = [];
+  look(queue, input, names);
+  look(queue, result, names);
+  if (record instanceof UsualTask) return names;
+  for (const { output } of record.attempts) look(queue, output, names);
+  for (const [, , , , , , inputBefore = ''] of record.changes) look(queue, inputBefore, names);
+  return names;
+}
+
+function look(queue: string, payload: string, names: string[]): void {
+  const sha256 = blobOf(payload);
+  if (sha256 !== undefined) names.push(blobName({ namespace: namespaceOf(queue), sha256 }));
+  for (const inside of blobsInText(taskTypeOf(queue), payload)) {
+    names.push(blobName({ namespace: namespaceOf(queue), sha256: inside }));
+  }
+}
