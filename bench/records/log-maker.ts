@@ -1,5 +1,5 @@
 import { Partition, RecordWriter } from '@sluice/core';
-import type { ProjectedBatch } from '../../packages/server/src/projection/projector.ts';
+import type { ProjectedBatch } from '../../packages/server/src/projection/projector-parts.ts';
 import {
   attachRequest,
   LIMITS,

@@ -1,6 +1,7 @@
 import { NO_SLOT, type Slot, type TaskNumber } from '../base/ids.ts';
 import { LimitError } from '../base/limit-error.ts';
 import type { Archive } from '../structures/archive.ts';
+import { float64s, int32s, uint8s, uint16s, uint32s } from '../structures/column-memory.ts';
 import { ColumnTable, columnsOf, type ReadonlyColumns } from '../structures/columns.ts';
 import { SlotIndex } from '../structures/slot-index.ts';
 import { TimingWheel } from '../structures/timing-wheel.ts';
@@ -39,17 +40,17 @@ interface WordRange {
  */
 export class DedupeTable extends ColumnTable {
   /** 0 while the entry is free. */
-  readonly task = new Float64Array(this.capacity);
-  readonly submittedAt = new Float64Array(this.capacity);
-  readonly expiresAt = new Float64Array(this.capacity);
+  readonly task = float64s(this.capacity);
+  readonly submittedAt = float64s(this.capacity);
+  readonly expiresAt = float64s(this.capacity);
   /** Index of the namespace that the key counts for. */
-  readonly namespace = new Uint16Array(this.capacity);
+  readonly namespace = uint16s(this.capacity);
   /** State of the task when it left memory; meaningless before. */
-  readonly lastState = new Uint8Array(this.capacity);
+  readonly lastState = uint8s(this.capacity);
   count = 0;
-  private readonly words = new Uint32Array(this.capacity * CLAIM_WORDS);
+  private readonly words = uint32s(this.capacity * CLAIM_WORDS);
   /** Links of the list of freed entries. */
-  private readonly nextFreed = new Int32Array(this.capacity);
+  private readonly nextFreed = int32s(this.capacity);
   private readonly index = new SlotIndex(this.capacity);
   private readonly timers = new TimingWheel(this.capacity, {
     dueAt: this.expiresAt,

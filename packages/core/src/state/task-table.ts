@@ -8,6 +8,7 @@ import {
 import { LimitError } from '../base/limit-error.ts';
 import { RUNS_SCHEMA } from '../snapshot/snapshot-archive.ts';
 import type { Archive } from '../structures/archive.ts';
+import { float64s, int32s, uint8s, uint16s, uint32s } from '../structures/column-memory.ts';
 import { ColumnTable, columnsOf, type ReadonlyColumns } from '../structures/columns.ts';
 import { hashNumber, SlotIndex } from '../structures/slot-index.ts';
 import { taskPayloads } from './payload-columns.ts';
@@ -30,77 +31,77 @@ export type TaskReader = ReadonlyColumns<TaskTable> &
  */
 export class TaskTable extends ColumnTable {
   /** 0 while the slot is free. */
-  readonly number = new Float64Array(this.capacity);
-  readonly submittedAt = new Float64Array(this.capacity);
-  readonly state = new Uint8Array(this.capacity);
-  readonly reason = new Uint8Array(this.capacity);
-  readonly priority = new Uint8Array(this.capacity);
+  readonly number = float64s(this.capacity);
+  readonly submittedAt = float64s(this.capacity);
+  readonly state = uint8s(this.capacity);
+  readonly reason = uint8s(this.capacity);
+  readonly priority = uint8s(this.capacity);
   /** Index of the task's queue, which has its type. */
-  readonly queue = new Uint16Array(this.capacity);
+  readonly queue = uint16s(this.capacity);
   /** Index of the interned resources and constraints. Never changes. */
-  readonly shape = new Uint32Array(this.capacity);
+  readonly shape = uint32s(this.capacity);
   /** Position while queued: at one level the smallest order goes first, across all queues. */
-  readonly order = new Float64Array(this.capacity);
+  readonly order = float64s(this.capacity);
   /** Attempts so far; 0 before the first lease. */
-  readonly attempt = new Uint16Array(this.capacity);
+  readonly attempt = uint16s(this.capacity);
   /** The current lease, or the last one; 0 before the first. */
-  readonly lease = new Float64Array(this.capacity);
+  readonly lease = float64s(this.capacity);
   /** The holder of the current lease, or of the last one; meaningless before the first. */
-  readonly holder = new Int32Array(this.capacity);
+  readonly holder = int32s(this.capacity);
   /** The report that ended the last lease, so that a repeat of it is recognised. */
-  readonly answered = new Uint8Array(this.capacity);
+  readonly answered = uint8s(this.capacity);
   /**
    * Entry of the task's dedupe key plus one; 0 without a key. The entry may have been reused since.
    */
-  readonly dedupe = new Uint32Array(this.capacity);
+  readonly dedupe = uint32s(this.capacity);
   /** Index of the interned retry policy. */
-  readonly retry = new Uint32Array(this.capacity);
+  readonly retry = uint32s(this.capacity);
   /**
    * While waiting: when the task is due. While queued: when it joined the queue. While paused: the
    * time that it waits for, or, if it was queued, minus the time that it had spent in the queue.
    */
-  readonly dueAt = new Float64Array(this.capacity);
+  readonly dueAt = float64s(this.capacity);
   /** When its timer is due, the earliest of its deadlines; meaningless without a timer. */
-  readonly timerAt = new Float64Array(this.capacity);
+  readonly timerAt = float64s(this.capacity);
   /** Indexes of the interned timeouts, tags, callback and parent; 0 for none. */
-  readonly timeouts = new Uint32Array(this.capacity);
-  readonly tags = new Uint32Array(this.capacity);
-  readonly callback = new Uint32Array(this.capacity);
-  readonly parent = new Uint32Array(this.capacity);
+  readonly timeouts = uint32s(this.capacity);
+  readonly tags = uint32s(this.capacity);
+  readonly callback = uint32s(this.capacity);
+  readonly parent = uint32s(this.capacity);
   /** When it was last retried manually or redriven, which restarts `totalMs`; 0 if never. */
-  readonly retriedAt = new Float64Array(this.capacity);
+  readonly retriedAt = float64s(this.capacity);
   /** The reason of the stop request to its worker; `NO_STOP` without one or without a lease. */
-  readonly stop = new Uint8Array(this.capacity);
+  readonly stop = uint8s(this.capacity);
   /** When the lease is revoked after a stop request. */
-  readonly stopAt = new Float64Array(this.capacity);
+  readonly stopAt = float64s(this.capacity);
   /** When cancellation was requested while it was leased; 0 if never. */
-  readonly cancelAskedAt = new Float64Array(this.capacity);
+  readonly cancelAskedAt = float64s(this.capacity);
   /** Times of the current or last attempt; 0 until they happened. */
-  readonly leasedAt = new Float64Array(this.capacity);
-  readonly startedAt = new Float64Array(this.capacity);
+  readonly leasedAt = float64s(this.capacity);
+  readonly startedAt = float64s(this.capacity);
   /** When the last attempt, or the finished task, ended; 0 while an attempt is active. */
-  readonly endedAt = new Float64Array(this.capacity);
+  readonly endedAt = float64s(this.capacity);
   /** Arena reference and length of the input; the length is 0 for null. */
-  readonly input = new Float64Array(this.capacity);
-  readonly inputLength = new Uint32Array(this.capacity);
+  readonly input = float64s(this.capacity);
+  readonly inputLength = uint32s(this.capacity);
   /** The same for the output of a succeeded task or the error of a failed one. */
-  readonly result = new Float64Array(this.capacity);
-  readonly resultLength = new Uint32Array(this.capacity);
+  readonly result = float64s(this.capacity);
+  readonly resultLength = uint32s(this.capacity);
   /**
    * Key of the last request that ended the task from outside; 0 without one. It is kept after a
    * retry, because the request may be repeated after that.
    */
-  readonly endKey = new Float64Array(this.capacity);
+  readonly endKey = float64s(this.capacity);
   /** 1 for a failed or timed-out task that is no longer a dead letter. */
-  readonly isDiscarded = new Uint8Array(this.capacity);
+  readonly isDiscarded = uint8s(this.capacity);
   /** Slot of its step plus one; 0 for a task that belongs to no run, or `LEFT_RUN`. */
-  readonly step = new Uint32Array(this.capacity);
+  readonly step = uint32s(this.capacity);
   /** Links in the list that holds the task: its lane, dead letters or finished tasks. */
-  readonly next = new Int32Array(this.capacity);
-  readonly previous = new Int32Array(this.capacity);
+  readonly next = int32s(this.capacity);
+  readonly previous = int32s(this.capacity);
   /** Links in the list of its holder's leases, or in the dead letters of its namespace. */
-  readonly nextHeld = new Int32Array(this.capacity);
-  readonly previousHeld = new Int32Array(this.capacity);
+  readonly nextHeld = int32s(this.capacity);
+  readonly previousHeld = int32s(this.capacity);
   /** Number of tasks in memory. */
   count = 0;
 

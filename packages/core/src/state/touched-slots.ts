@@ -1,5 +1,6 @@
 import type { StateHasher } from '../snapshot/state-hash.ts';
 import type { Archive } from '../structures/archive.ts';
+import { uint32s } from '../structures/column-memory.ts';
 import type { Column } from '../structures/columns.ts';
 
 const INITIAL_SLOTS = 1024;
@@ -17,7 +18,7 @@ export class TouchedSlots {
   }>;
 
   constructor(capacity: number, columns: readonly Column[]) {
-    this.noted = new Uint32Array(Math.ceil(capacity / 32));
+    this.noted = uint32s(Math.ceil(capacity / 32));
     this.columns = columns.map(({ buffer, BYTES_PER_ELEMENT }) => {
       const memory = BYTES_PER_ELEMENT < 4 ? new Uint8Array(buffer) : new Uint32Array(buffer);
       return { memory, perSlot: memory.length / capacity };

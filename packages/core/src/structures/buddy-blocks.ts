@@ -2,6 +2,7 @@ import { NO_SLOT } from '../base/ids.ts';
 import { invariant } from '../base/invariant.ts';
 import { LimitError } from '../base/limit-error.ts';
 import type { Archive } from './archive.ts';
+import { int32s, uint8s } from './column-memory.ts';
 import { ColumnTable, columnsOf } from './columns.ts';
 
 /** The largest block has 2^16 slots. */
@@ -21,10 +22,10 @@ const GROWTH_ORDER = 10;
  */
 export class BuddyBlocks extends ColumnTable {
   /** Order of the free block that begins here plus one; 0 for all other slots. */
-  private readonly freeOrder = new Uint8Array(this.capacity);
+  private readonly freeOrder = uint8s(this.capacity);
   /** Links in the list of free blocks of one order; meaningless for other slots. */
-  private readonly nextFree = new Int32Array(this.capacity);
-  private readonly previousFree = new Int32Array(this.capacity);
+  private readonly nextFree = int32s(this.capacity);
+  private readonly previousFree = int32s(this.capacity);
   private readonly heads = new Array<number>(ORDERS).fill(NO_SLOT);
   private fresh = 0;
   private high = 0;

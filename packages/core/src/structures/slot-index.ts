@@ -1,4 +1,5 @@
 import { NO_SLOT, type Slot } from '../base/ids.ts';
+import { int32s, uint32s } from './column-memory.ts';
 
 /**
  * Finds slots by a hash of 32 bits: linear hashing with chains through a column.
@@ -21,10 +22,10 @@ export class SlotIndex {
   private count = 0;
 
   constructor(capacity: number) {
-    this.heads = new Int32Array(Math.max(capacity, BUCKETS_MIN) + 1);
+    this.heads = int32s(Math.max(capacity, BUCKETS_MIN) + 1);
     this.heads.fill(NO_SLOT, 0, BUCKETS_MIN);
-    this.nextInChain = new Int32Array(capacity);
-    this.hashes = new Uint32Array(capacity);
+    this.nextInChain = int32s(capacity);
+    this.hashes = uint32s(capacity);
   }
 
   /** The first slot with this hash; others may follow. */

@@ -1,5 +1,6 @@
 import { NO_SLOT, type Slot } from '../base/ids.ts';
 import type { Archive } from './archive.ts';
+import { int16s, int32s } from './column-memory.ts';
 import { TaskList } from './task-list.ts';
 
 /**
@@ -53,9 +54,9 @@ export class TimingWheel {
 
   constructor(capacity: number, columns: TimerColumns) {
     this.columns = columns;
-    this.next = new Int32Array(capacity);
-    this.bucketOf = new Int16Array(capacity);
-    const links = { next: this.next, previous: new Int32Array(capacity) };
+    this.next = int32s(capacity);
+    this.bucketOf = int16s(capacity);
+    const links = { next: this.next, previous: int32s(capacity) };
     this.buckets = Array.from({ length: WHEELS * BUCKETS }, () => new TaskList(links));
   }
 

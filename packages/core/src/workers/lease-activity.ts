@@ -1,4 +1,5 @@
 import type { Slot } from '../base/ids.ts';
+import { float64s } from '../structures/column-memory.ts';
 import { TimingWheel } from '../structures/timing-wheel.ts';
 
 /** The last progress that a worker reported. */
@@ -18,9 +19,9 @@ export class LeaseActivity {
   private readonly progress = new Map<Slot, Progress>();
 
   constructor(capacity: number) {
-    this.silentAt = new Float64Array(capacity);
+    this.silentAt = float64s(capacity);
     // Order within a millisecond does not matter: all of them end in the same command.
-    const order = new Float64Array(capacity);
+    const order = float64s(capacity);
     this.silences = new TimingWheel(capacity, { dueAt: this.silentAt, order });
   }
 

@@ -9,7 +9,8 @@ import { afterEach, expect, test } from 'vitest';
 import { runJson } from '../answers/shown-run.ts';
 import { UTF8 } from '../base/utf8.ts';
 import { runSource } from '../runs/run-view.ts';
-import { type ProjectedBatch, Projector, type ProjectorNotice } from './projector.ts';
+import { Projector } from './projector.ts';
+import type { ProjectedBatch, ProjectorNotice } from './projector-parts.ts';
 import { runRecordSource } from './run-record-view.ts';
 
 const RETENTION = { ageMs: Number.POSITIVE_INFINITY, bytesMax: Number.POSITIVE_INFINITY };

@@ -5,7 +5,7 @@ import type { StoreAddress } from '@sluice/postgres';
 import type { ShownSteps } from '../answers/shown-run.ts';
 import type { ChangeQuery } from './change-ring.ts';
 import type { KnownProgram } from './projected-programs.ts';
-import type { ProjectorNotice, ProjectorOptions } from './projector.ts';
+import type { ProjectorNotice, ProjectorOptions } from './projector-parts.ts';
 import type { CountScope } from './rows/dead-letter-count.ts';
 import type { ProjectionMark } from './rows/mark-file.ts';
 import type { RowQuery, Times } from './rows/row-query.ts';

@@ -17,7 +17,8 @@ import type {
   Tell,
   ThreadData,
 } from './projection-messages.ts';
-import { Projector, type ProjectorNotice } from './projector.ts';
+import { Projector } from './projector.ts';
+import type { ProjectorNotice } from './projector-parts.ts';
 import { callbacksJson } from './records/delivery-record.ts';
 import type { TaskRecord } from './records/task-record.ts';
 import { DeadLetterCount } from './rows/dead-letter-count.ts';
@@ -37,6 +38,9 @@ const SAVE_EVERY_MS = 500;
 const RETAIN_EVERY_MS = 10_000;
 
 const RETRY_MS = 1000;
+
+/** So many ended tasks are saved earlier: before the collector has to copy them. */
+const ENDED_MAX = 4000;
 
 /** A search that takes longer returns what it has so far, because other queries wait. */
 const FIND_MS_MAX = 500;
@@ -63,7 +67,10 @@ let isUnsaid = false;
 
 parentPort?.on('message', (told: Tell) => {
   if (told.type === 'batches') {
-    for (const batch of told.batches) projector.take(batch);
+    for (const batch of told.batches) {
+      projector.take(batch);
+      if (projector.endedCount >= ENDED_MAX && !isFailing) attempt(() => projector.saveEnded());
+    }
     isUnsaid = true;
     work();
   } else if (told.type === 'skip') {

@@ -17,7 +17,7 @@ import type {
   ThreadData,
 } from './projection-messages.ts';
 import type { ProjectionStatus } from './projection-status.ts';
-import type { ProjectorNotice } from './projector.ts';
+import type { ProjectorNotice } from './projector-parts.ts';
 import type { ErrorGroups } from './rows/error-groups.ts';
 import type { ProjectionMark } from './rows/mark-file.ts';
 import type { RunReadmission } from './runs/run-readmission.ts';

@@ -15,7 +15,8 @@ import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
 import { UTF8 } from '../base/utf8.ts';
 import { shownTask } from '../tasks/task-view.ts';
-import { type ProjectedBatch, Projector, type ProjectorNotice } from './projector.ts';
+import { Projector } from './projector.ts';
+import type { ProjectedBatch, ProjectorNotice } from './projector-parts.ts';
 import type { ChangeRecord } from './records/change-record.ts';
 import { DayFolder } from './rows/day-file.ts';
 import { DayFiles, type Passed } from './rows/day-files.ts';
@@ -51,7 +52,7 @@ const sequences = fc.array(fc.tuple(actions, passedMs), {
 const CRASHES_MAX = 10;
 
 /** Steps between two batches. */
-const steps = fc.constantFrom('take', 'save', 'save old', 'save all', 'crash');
+const steps = fc.constantFrom('take', 'save', 'save ended', 'save old', 'save all', 'crash');
 
 /** Longer than open tasks are kept in memory. */
 const LONG_MS = 20_000;
@@ -74,6 +75,7 @@ test('rows become what memory has, whenever they are written and wherever it cra
         projector.take(batch as ProjectedBatch);
         const step = between.next().value;
         if (step === 'save') projector.save(projector.seen.at);
+        if (step === 'save ended') projector.saveEnded();
         if (step === 'save old') projector.save(projector.seen.at + LONG_MS);
         if (step === 'save all') projector.saveAll();
         if (step !== 'crash' || crashes === CRASHES_MAX) continue;

@@ -5,6 +5,13 @@ import { UTF8 } from '../base/utf8.ts';
 import { ChangeRing } from './change-ring.ts';
 import type { KnownProgram } from './projected-programs.ts';
 import { isOfRuns, ProjectedRuns } from './projected-runs.ts';
+import type {
+  MarkStore,
+  ProjectedBatch,
+  ProjectorOptions,
+  ProjectorParts,
+  RowStore,
+} from './projector-parts.ts';
 import type { ChangeRecord } from './records/change-record.ts';
 import {
   advanceRecord,
@@ -16,10 +23,10 @@ import {
 } from './records/task-record.ts';
 import { syncFolder } from './rows/database-file.ts';
 import { DayFolder } from './rows/day-file.ts';
-import { DayFiles, type FileNotice, type Passed, type Retention } from './rows/day-files.ts';
+import { DayFiles, type Passed, type Retention } from './rows/day-files.ts';
 import { DAYS_FOLDER } from './rows/day-names.ts';
 import type { CountScope } from './rows/dead-letter-count.ts';
-import { MarkFile, type MarkNotice, type ProjectionMark } from './rows/mark-file.ts';
+import { MarkFile, type ProjectionMark } from './rows/mark-file.ts';
 import { blobsNamedBy } from './rows/named-blobs.ts';
 import type { RowQuery, Times } from './rows/row-query.ts';
 import { StoredRecords } from './rows/stored-records.ts';
@@ -46,51 +53,6 @@ const DEAD_AT_ONCE = 1000;
 
 const EVER: Times = { since: 0, until: Number.POSITIVE_INFINITY };
 
-export interface ProjectedBatch {
-  readonly firstRecord: number;
-  readonly recordCount: number;
-  readonly bytes: Uint8Array;
-}
-
-/** Where the rows are stored; the simulator has another implementation. */
-export type RowStore = Pick<
-  DayFiles,
-  'bytes' | 'newest' | 'write' | 'read' | 'readAhead' | 'find' | 'names' | 'retain' | 'close'
->;
-
-export type MarkStore = Pick<MarkFile, 'read' | 'write' | 'programs' | 'close'>;
-
-interface ProjectorHabits {
-  readonly retention: Retention;
-  /** An open task is written after this time; tests wait less. */
-  readonly openMsMax?: number | undefined;
-}
-
-export type ProjectorNotice =
-  | FileNotice
-  | MarkNotice
-  | { readonly type: 'record_not_shown'; readonly task: number; readonly why: string }
-  /** An event about one or more tasks is missing from the rows. */
-  | {
-      readonly type: 'event_left_out';
-      readonly record: number;
-      /** Number of the task; 0 when it is not known. */
-      readonly task: number;
-      readonly why: string;
-    };
-
-export interface ProjectorOptions extends ProjectorHabits {
-  readonly folder: string;
-  readonly notify: (notice: ProjectorNotice) => void;
-}
-
-export interface ProjectorParts extends ProjectorHabits {
-  readonly files: RowStore;
-  readonly markFile: MarkStore;
-  /** Without it an event that cannot be applied is an error, which ends a simulation. */
-  readonly notify?: (notice: ProjectorNotice) => void;
-}
-
 /**
  * Follows the log and keeps a row per task in database files.
  *
@@ -112,6 +74,8 @@ export class Projector {
   private readonly decoder = new EventDecoder();
   /** By task number, in the order of `since`. */
   readonly unsaved = new Map<number, UnsavedTask>();
+  /** Usual tasks that ended since the last save. */
+  private readonly ended = new Set<UnsavedTask>();
   readonly stored: StoredRecords;
   private readonly runs: ProjectedRuns;
   private taken: ProjectionMark;
@@ -234,6 +198,17 @@ export class Projector {
     this.write(this.due(now));
   }
 
+  /** How many tasks `saveEnded` would write. */
+  get endedCount(): number {
+    return this.ended.size;
+  }
+
+  /** Writes usual tasks that ended, and looks at no others. */
+  saveEnded(): void {
+    // A task may run again before it is written.
+    this.write([...this.ended].filter((task) => task.hasEnded));
+  }
+
   saveAll(): void {
     this.write([...this.unsaved.values()]);
   }
@@ -242,6 +217,7 @@ export class Projector {
     this.files.write(rows);
     this.stored.forget();
     for (const { number } of rows) this.unsaved.delete(number);
+    this.ended.clear();
     // The first entry left is the oldest. Tasks that ended are already on the disk.
     const [oldest] = this.unsaved.values();
     this.mark({ position: oldest?.since ?? this.taken.position, at: this.taken.at });
@@ -369,7 +345,10 @@ export class Projector {
 
   private advance(task: UnsavedTask, event: Event, at: number): UnsavedTask {
     this.unchanged = undefined;
-    if (task.advance(event as Later, at)) return task;
+    if (task.advance(event as Later, at)) {
+      if (task.hasEnded) this.ended.add(task);
+      return task;
+    }
     const record = task.grow();
     if (record === undefined) return task;
     this.unchanged = record.changes.at(-1);

@@ -2,6 +2,7 @@ import { NO_SLOT, type Slot, type TaskNumber } from '../../base/ids.ts';
 import { LimitError } from '../../base/limit-error.ts';
 import { CHILDREN_SCHEMA } from '../../snapshot/snapshot-archive.ts';
 import type { Archive } from '../../structures/archive.ts';
+import { float64s, int32s, uint8s, uint32s } from '../../structures/column-memory.ts';
 import {
   type Column,
   ColumnTable,
@@ -17,69 +18,69 @@ export type RunReader = ReadonlyColumns<RunTable> &
 /** Runs in columns, as tasks are (docs/decisions/0002). */
 export class RunTable extends ColumnTable {
   /** From the same sequence as the numbers of tasks; 0 while the slot is free. */
-  readonly number = new Float64Array(this.capacity);
-  readonly startedAt = new Float64Array(this.capacity);
-  readonly endedAt = new Float64Array(this.capacity);
-  readonly state = new Uint8Array(this.capacity);
-  readonly reason = new Uint8Array(this.capacity);
+  readonly number = float64s(this.capacity);
+  readonly startedAt = float64s(this.capacity);
+  readonly endedAt = float64s(this.capacity);
+  readonly state = uint8s(this.capacity);
+  readonly reason = uint8s(this.capacity);
   /** State that it will end with; meaningful while it stops. */
-  readonly outcome = new Uint8Array(this.capacity);
-  readonly priority = new Uint8Array(this.capacity);
+  readonly outcome = uint8s(this.capacity);
+  readonly priority = uint8s(this.capacity);
   /** Place of its definition. */
-  readonly program = new Uint32Array(this.capacity);
+  readonly program = uint32s(this.capacity);
   /** Slot of its first step, and the number of steps in all its frames. */
-  readonly base = new Uint32Array(this.capacity);
-  readonly size = new Uint32Array(this.capacity);
+  readonly base = uint32s(this.capacity);
+  readonly size = uint32s(this.capacity);
   /** Slot of the step that decided its outcome plus one; 0 for none. */
-  readonly decider = new Uint32Array(this.capacity);
+  readonly decider = uint32s(this.capacity);
   /** When it times out; meaningful while it has a timer. */
-  readonly timerAt = new Float64Array(this.capacity);
+  readonly timerAt = float64s(this.capacity);
   /** Steps that are running, stopping or reported. */
-  readonly live = new Uint32Array(this.capacity);
+  readonly live = uint32s(this.capacity);
   /** Tasks that its steps may still submit: there is room for all of them. */
-  readonly promised = new Uint32Array(this.capacity);
+  readonly promised = uint32s(this.capacity);
   /** Whether a permissive step failed: the run fails at its end. */
-  readonly hasFailure = new Uint8Array(this.capacity);
+  readonly hasFailure = uint8s(this.capacity);
   /** Ends of the lists of its steps, by state: due, running, stopping and reported. */
-  readonly dueHead = new Int32Array(this.capacity);
-  readonly dueTail = new Int32Array(this.capacity);
-  readonly runningHead = new Int32Array(this.capacity);
-  readonly runningTail = new Int32Array(this.capacity);
-  readonly stoppingHead = new Int32Array(this.capacity);
-  readonly stoppingTail = new Int32Array(this.capacity);
-  readonly reportedHead = new Int32Array(this.capacity);
-  readonly reportedTail = new Int32Array(this.capacity);
+  readonly dueHead = int32s(this.capacity);
+  readonly dueTail = int32s(this.capacity);
+  readonly runningHead = int32s(this.capacity);
+  readonly runningTail = int32s(this.capacity);
+  readonly stoppingHead = int32s(this.capacity);
+  readonly stoppingTail = int32s(this.capacity);
+  readonly reportedHead = int32s(this.capacity);
+  readonly reportedTail = int32s(this.capacity);
   /** Indexes of the interned correlation id and tags; 0 for none. */
-  readonly correlation = new Uint32Array(this.capacity);
-  readonly tags = new Uint32Array(this.capacity);
+  readonly correlation = uint32s(this.capacity);
+  readonly tags = uint32s(this.capacity);
   /** Entry of its dedupe key plus one; 0 without a key. */
-  readonly dedupe = new Uint32Array(this.capacity);
-  readonly input = new Float64Array(this.capacity);
-  readonly inputLength = new Uint32Array(this.capacity);
+  readonly dedupe = uint32s(this.capacity);
+  readonly input = float64s(this.capacity);
+  readonly inputLength = uint32s(this.capacity);
   /** The output, or the error of a run that did not succeed. */
-  readonly output = new Float64Array(this.capacity);
-  readonly outputLength = new Uint32Array(this.capacity);
-  readonly variables = new Float64Array(this.capacity);
-  readonly variablesLength = new Uint32Array(this.capacity);
+  readonly output = float64s(this.capacity);
+  readonly outputLength = uint32s(this.capacity);
+  readonly variables = float64s(this.capacity);
+  readonly variablesLength = uint32s(this.capacity);
   /** Number and start of the run that started it; 0 for a run that a call started. */
-  readonly parent = new Float64Array(this.capacity);
-  readonly parentAt = new Float64Array(this.capacity);
+  readonly parent = float64s(this.capacity);
+  readonly parentAt = float64s(this.capacity);
   /** Slot of the step that waits for its end plus one; 0 when none does. */
-  readonly parentStep = new Uint32Array(this.capacity);
+  readonly parentStep = uint32s(this.capacity);
   /** Index of the interned reference of the step that started it. */
-  readonly parentReference = new Uint32Array(this.capacity);
+  readonly parentReference = uint32s(this.capacity);
   /** How it is related to its parent. */
-  readonly relation = new Uint8Array(this.capacity);
+  readonly relation = uint8s(this.capacity);
   /** Number of runs above it. */
-  readonly depth = new Uint8Array(this.capacity);
+  readonly depth = uint8s(this.capacity);
   /** Number of the newest evaluation for its output, and 1 while its result is awaited. */
-  readonly evaluation = new Uint32Array(this.capacity);
-  readonly isEvaluating = new Uint8Array(this.capacity);
+  readonly evaluation = uint32s(this.capacity);
+  readonly isEvaluating = uint8s(this.capacity);
   /** 1 while it is in the line of runs that have something to do. */
-  readonly isInLine = new Uint8Array(this.capacity);
+  readonly isInLine = uint8s(this.capacity);
   /** Links in the line, or in the list of ended runs. */
-  readonly next = new Int32Array(this.capacity);
-  readonly previous = new Int32Array(this.capacity);
+  readonly next = int32s(this.capacity);
+  readonly previous = int32s(this.capacity);
   count = 0;
 
   private readonly index = new SlotIndex(this.capacity);

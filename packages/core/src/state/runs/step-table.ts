@@ -1,6 +1,7 @@
 import { CHILDREN_SCHEMA } from '../../snapshot/snapshot-archive.ts';
 import type { Archive } from '../../structures/archive.ts';
 import { BuddyBlocks } from '../../structures/buddy-blocks.ts';
+import { float64s, int32s, uint8s, uint16s, uint32s } from '../../structures/column-memory.ts';
 import {
   type Column,
   ColumnTable,
@@ -37,43 +38,43 @@ interface Fresh {
  */
 export class StepTable extends ColumnTable {
   /** Slot of the run. */
-  readonly run = new Uint32Array(this.capacity);
+  readonly run = uint32s(this.capacity);
   /** Its place in the definition. */
-  readonly node = new Uint16Array(this.capacity);
+  readonly node = uint16s(this.capacity);
   /** Slot of the loop whose body it is in, or of its dynamic fork, plus one; 0 for neither. */
-  readonly owner = new Uint32Array(this.capacity);
-  readonly state = new Uint8Array(this.capacity);
-  readonly reason = new Uint8Array(this.capacity);
+  readonly owner = uint32s(this.capacity);
+  readonly state = uint8s(this.capacity);
+  readonly reason = uint8s(this.capacity);
   /** Number of arrivals that it still waits for. */
-  readonly waiting = new Uint16Array(this.capacity);
+  readonly waiting = uint16s(this.capacity);
   /** Slot of its task plus one; 0 without a task. */
-  readonly link = new Uint32Array(this.capacity);
+  readonly link = uint32s(this.capacity);
   /** Links in the list of its run that its state names. */
-  readonly next = new Int32Array(this.capacity);
-  readonly previous = new Int32Array(this.capacity);
+  readonly next = int32s(this.capacity);
+  readonly previous = int32s(this.capacity);
   /** Start of the newest frame of a loop, or of the branches of a fork, plus one; 0 without. */
-  readonly inner = new Uint32Array(this.capacity);
+  readonly inner = uint32s(this.capacity);
   /** In the first slot of a frame: start of the frame before it plus one; 0 for the oldest. */
-  readonly earlier = new Uint32Array(this.capacity);
+  readonly earlier = uint32s(this.capacity);
   /** Number of iterations that a loop has begun. */
-  readonly iteration = new Uint32Array(this.capacity);
+  readonly iteration = uint32s(this.capacity);
   /** Length of the list that a loop goes over, or number of branches of a dynamic fork. */
-  readonly items = new Uint32Array(this.capacity);
+  readonly items = uint32s(this.capacity);
   /** Number of its newest evaluation, and 1 while its result is awaited. */
-  readonly evaluation = new Uint32Array(this.capacity);
-  readonly isEvaluating = new Uint8Array(this.capacity);
+  readonly evaluation = uint32s(this.capacity);
+  readonly isEvaluating = uint8s(this.capacity);
   /** When a WAIT is over, while it has a timer; once a call with a key ended it, that key. */
-  readonly until = new Float64Array(this.capacity);
+  readonly until = float64s(this.capacity);
   /** Number and start of the run that it started; 0 without one. */
-  readonly child = new Float64Array(this.capacity);
-  readonly childAt = new Float64Array(this.capacity);
+  readonly child = float64s(this.capacity);
+  readonly childAt = float64s(this.capacity);
   /** Times, input and output of a step without a task. */
-  readonly startedAt = new Float64Array(this.capacity);
-  readonly endedAt = new Float64Array(this.capacity);
-  readonly input = new Float64Array(this.capacity);
-  readonly inputLength = new Uint32Array(this.capacity);
-  readonly output = new Float64Array(this.capacity);
-  readonly outputLength = new Uint32Array(this.capacity);
+  readonly startedAt = float64s(this.capacity);
+  readonly endedAt = float64s(this.capacity);
+  readonly input = float64s(this.capacity);
+  readonly inputLength = uint32s(this.capacity);
+  readonly output = float64s(this.capacity);
+  readonly outputLength = uint32s(this.capacity);
   private readonly blocks = new BuddyBlocks(this.capacity);
   private readonly rarelyUsed: readonly Column[] = [
     this.inner,

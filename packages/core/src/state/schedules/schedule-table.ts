@@ -1,6 +1,7 @@
 import { NO_SLOT, type Slot, type TaskNumber } from '../../base/ids.ts';
 import { LimitError } from '../../base/limit-error.ts';
 import type { Archive } from '../../structures/archive.ts';
+import { float64s, uint8s, uint32s } from '../../structures/column-memory.ts';
 import {
   type Column,
   ColumnTable,
@@ -15,52 +16,52 @@ export type ScheduleReader = ReadonlyColumns<ScheduleTable> &
 /** Schedules in columns, as tasks are (docs/decisions/0002). */
 export class ScheduleTable extends ColumnTable {
   /** From the same sequence as the numbers of tasks; 0 while the slot is free. */
-  readonly number = new Float64Array(this.capacity);
+  readonly number = float64s(this.capacity);
   /** Place of its namespace. */
-  readonly namespace = new Uint32Array(this.capacity);
-  readonly createdAt = new Float64Array(this.capacity);
-  readonly changedAt = new Float64Array(this.capacity);
+  readonly namespace = uint32s(this.capacity);
+  readonly createdAt = float64s(this.capacity);
+  readonly changedAt = float64s(this.capacity);
   /** Counts its changes. */
-  readonly revision = new Uint32Array(this.capacity);
+  readonly revision = uint32s(this.capacity);
   /** Name, settings and input, one behind the other. */
-  readonly definition = new Float64Array(this.capacity);
-  readonly definitionLength = new Uint32Array(this.capacity);
-  readonly nameBytes = new Uint32Array(this.capacity);
-  readonly settingsBytes = new Uint32Array(this.capacity);
-  readonly hasPlaceholders = new Uint8Array(this.capacity);
-  readonly paused = new Uint8Array(this.capacity);
+  readonly definition = float64s(this.capacity);
+  readonly definitionLength = uint32s(this.capacity);
+  readonly nameBytes = uint32s(this.capacity);
+  readonly settingsBytes = uint32s(this.capacity);
+  readonly hasPlaceholders = uint8s(this.capacity);
+  readonly paused = uint8s(this.capacity);
   /** The next time; 0 for none. */
-  readonly nextAt = new Float64Array(this.capacity);
+  readonly nextAt = float64s(this.capacity);
   /** When its timer is due; meaningful while it has one. */
-  readonly timerAt = new Float64Array(this.capacity);
+  readonly timerAt = float64s(this.capacity);
   /** The first time of a fixed rate. */
-  readonly anchor = new Float64Array(this.capacity);
+  readonly anchor = float64s(this.capacity);
   /** What it waits for after a fire: `WAITS_FOR_TIME` and others. */
-  readonly wait = new Uint8Array(this.capacity);
+  readonly wait = uint8s(this.capacity);
   /** From the end of the last one to the next time, for a fixed delay. */
-  readonly delayMs = new Float64Array(this.capacity);
+  readonly delayMs = float64s(this.capacity);
   /** Number of replicas that it keeps running. */
-  readonly replicas = new Uint32Array(this.capacity);
+  readonly replicas = uint32s(this.capacity);
   /** Fires that made something. */
-  readonly fires = new Uint32Array(this.capacity);
+  readonly fires = uint32s(this.capacity);
   /** Time of the last fire by the clock: the time it stood for, and when it happened. */
-  readonly lastAt = new Float64Array(this.capacity);
-  readonly lastFiredAt = new Float64Array(this.capacity);
+  readonly lastAt = float64s(this.capacity);
+  readonly lastFiredAt = float64s(this.capacity);
   /** Number of what the last fire made, and when; 0 when it made nothing. */
-  readonly made = new Float64Array(this.capacity);
-  readonly madeAt = new Float64Array(this.capacity);
-  readonly madeRun = new Uint8Array(this.capacity);
+  readonly made = float64s(this.capacity);
+  readonly madeAt = float64s(this.capacity);
+  readonly madeRun = uint8s(this.capacity);
   /** Why that time made nothing, as an index of `FIRE_REASONS`. */
-  readonly reason = new Uint8Array(this.capacity);
+  readonly reason = uint8s(this.capacity);
   /** Times that made nothing, and the last of them. */
-  readonly skips = new Uint32Array(this.capacity);
-  readonly skippedAt = new Float64Array(this.capacity);
+  readonly skips = uint32s(this.capacity);
+  readonly skippedAt = float64s(this.capacity);
   /** 1 while the end of what it made comes before its next time. */
-  readonly isBlocked = new Uint8Array(this.capacity);
+  readonly isBlocked = uint8s(this.capacity);
   /** When that end came. Times before it are not late. */
-  readonly releasedAt = new Float64Array(this.capacity);
+  readonly releasedAt = float64s(this.capacity);
   /** Missed times in a row that were made up for. */
-  readonly missed = new Uint32Array(this.capacity);
+  readonly missed = uint32s(this.capacity);
   count = 0;
 
   /** Head of the list of freed slots, linked by `revision`. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { DEFAULT_NAMESPACE, type TaskNumber, taskIdText } from '@sluice/core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { ProjectorNotice } from '../projector.ts';
+import type { ProjectorNotice } from '../projector-parts.ts';
 import type { TaskRecord } from '../records/task-record.ts';
 import { DayFolder } from './day-file.ts';
 import { DayFiles } from './day-files.ts';
