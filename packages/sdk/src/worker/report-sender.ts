@@ -104,10 +104,14 @@ export class ReportSender {
     this.session = '';
   }
 
-  /** There is something to send, or a lease to keep alive. */
-  pump(): void {
+  /**
+   * There is something to send, or a lease to keep alive. What is urgent leaves in this turn if
+   * nothing else is on its way; else it is as early with the others.
+   */
+  pump(isUrgent = false): void {
     this.watchSilence();
-    this.lane.gather();
+    if (isUrgent && this.lane.isIdle) this.lane.pump();
+    else this.lane.gather();
   }
 
   /** Replaces the worker's capacity or its types; the newest values count. */

@@ -127,7 +127,10 @@ export class WorkerSession {
       room: new WorkerRoom(this.capacity, options.types),
       reports: {
         started: (lease) => this.say(() => this.sender.outbox.started(lease)),
-        finish: (report) => this.say(() => this.sender.outbox.finish(report)),
+        finish: (report, isUrgent) => {
+          this.sender.outbox.finish(report);
+          this.sender.pump(isUrgent);
+        },
         drop: (lease) => this.sender.outbox.drop(lease),
       },
     });
