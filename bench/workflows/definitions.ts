@@ -6,6 +6,8 @@ interface Step {
   readonly inputParameters?: Readonly<Record<string, unknown>>;
   readonly forkTasks?: readonly (readonly Step[])[];
   readonly joinOn?: readonly string[];
+  readonly dynamicForkTasksParam?: string;
+  readonly dynamicForkTasksInputParamName?: string;
 }
 
 export interface Definition {
@@ -49,6 +51,51 @@ export function dynamicFork(branches: number): Definition {
       { taskReferenceName: 'join', type: 'JOIN', joinOn: [] },
     ],
   };
+}
+
+const JOIN: Step = { taskReferenceName: 'join', type: 'JOIN', joinOn: [] };
+
+function forkOfItems(name: string, items: string): Step {
+  const inputParameters = { forkTaskName: 'bench', forkTaskInputs: items };
+  return { taskReferenceName: name, type: 'FORK_JOIN_DYNAMIC', inputParameters };
+}
+
+/** A task for each element of a list in the input, and a join. */
+export const FORK_OF_ITEMS: Definition = {
+  tasks: [forkOfItems('fork', '${workflow.input.items}'), JOIN],
+};
+
+/** The same for a list that says what each branch is, with the inputs apart. */
+export const FORK_OF_TASKS: Definition = {
+  tasks: [
+    {
+      taskReferenceName: 'fork',
+      type: 'FORK_JOIN_DYNAMIC',
+      dynamicForkTasksParam: 'tasks',
+      dynamicForkTasksInputParamName: 'inputs',
+      inputParameters: { tasks: '${workflow.input.tasks}', inputs: '${workflow.input.inputs}' },
+    },
+    JOIN,
+  ],
+};
+
+/** Forks side by side, each over a list in the input. */
+export function forksOfItems(count: number): Definition {
+  const forkTasks = Array.from({ length: count }, (_, n) => [
+    forkOfItems(`fork${n}`, `\${workflow.input.items${n}}`),
+    { ...JOIN, taskReferenceName: `join${n}` },
+  ]);
+  return { tasks: [{ taskReferenceName: 'fork', type: 'FORK_JOIN', forkTasks }, JOIN] };
+}
+
+/** Steps that end at once, half of them with an expression. */
+export function immediateSteps(count: number): Definition {
+  const tasks = Array.from({ length: count }, (_, n): Step => {
+    if (n % 2 === 1) return { taskReferenceName: `step${n}`, type: 'NOOP' };
+    const inputParameters = { [`v${n % 20}`]: '${workflow.input.at}' };
+    return { taskReferenceName: `step${n}`, type: 'SET_VARIABLE', inputParameters };
+  });
+  return { tasks };
 }
 
 /** A run that does nothing for an hour. */

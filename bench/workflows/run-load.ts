@@ -1,5 +1,6 @@
 import {
   type AdvanceTime,
+  type CancelRuns,
   DEFAULT_NAMESPACE,
   type PutWorkflow,
   type StartRuns,
@@ -14,8 +15,10 @@ export const RUN_INPUT_BYTES = INPUT.length;
 
 /** Runs of one definition in a core without engine and log. */
 export class RunLoad extends CoreLoad {
-  constructor(definition: Definition) {
+  /** Without a definition, the state is loaded. */
+  constructor(definition?: Definition) {
     super();
+    if (definition === undefined) return;
     const text = JSON.stringify(definition);
     this.execute<PutWorkflow>({
       type: 'put_workflow',
@@ -41,6 +44,22 @@ export class RunLoad extends CoreLoad {
       inputs,
       inputEnds,
     });
+  }
+
+  /** Starts one run with this input. */
+  startWith(input: object): void {
+    const inputs = UTF8.encode(JSON.stringify(input));
+    this.execute<StartRuns>({
+      type: 'start_runs',
+      namespace: DEFAULT_NAMESPACE,
+      runs: [{ workflow: WORKFLOW, version: 0 }],
+      inputs,
+      inputEnds: [inputs.length],
+    });
+  }
+
+  cancel(id: string): void {
+    this.execute<CancelRuns>({ type: 'cancel_runs', namespace: DEFAULT_NAMESPACE, ids: [id] });
   }
 
   /** What the alarm does while runs have something to do. */

@@ -1,10 +1,11 @@
 /**
  * Groups of the second version on a real mount. A machine that has its controllers in the first
- * version offers none of them there, so limits are not tested: only what needs no controller.
+ * version offers none of them there, so whether limits hold is not tested: only what is written,
+ * and what needs no controller.
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -59,5 +60,19 @@ test('groups without the controllers for cpu, memory and processes are not used'
   const found = await CgroupV2.find('agent', folder);
 
   expect(found).toBeUndefined();
+  await rm(folder, { recursive: true });
+});
+
+test('cores become a ceiling and a weight, within what the kernel takes', async () => {
+  // An ordinary folder: a machine whose controllers are in the first version takes none of this.
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-limits-'));
+  const groups = new CgroupV2(folder);
+  const read = (group: string, file: string) => readFile(join(folder, group, file), 'utf8');
+
+  for (const cpu of [0.001, 0.5, 200]) await groups.make(`${cpu}`, { cpu, pids: 9 });
+
+  expect(await read('0.5', 'cpu.max')).toBe('50000 100000');
+  const weights = ['0.001', '0.5', '200'].map((group) => read(group, 'cpu.weight'));
+  expect(await Promise.all(weights)).toEqual(['1', '50', '10000']);
   await rm(folder, { recursive: true });
 });

@@ -10,7 +10,7 @@ export class ServerWithAgent {
   readonly folder: string;
   readonly api: ApiClient;
   private process: ServerProcess;
-  private readonly agent: Agent;
+  readonly agent: Agent;
 
   private constructor(folder: string, server: ServerProcess, agent: Agent) {
     this.folder = folder;
@@ -35,6 +35,12 @@ export class ServerWithAgent {
 
   get url(): string {
     return this.process.url;
+  }
+
+  /** What a task has printed so far. */
+  async linesOf({ id }: { readonly id: string }): Promise<string[]> {
+    const { body } = await this.api.get(`/v1/tasks/${id}/logs?limit=10000`);
+    return body.items.map(({ line }: { line: string }) => line);
   }
 
   /** Kills the server, and starts it again on the same port. */

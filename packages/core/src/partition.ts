@@ -57,11 +57,17 @@ export interface PartitionOptions {
   readonly hashEvery?: number;
   /** Bound on the work for runs that one command does. */
   readonly runUnits?: number;
+  /** The same for the first commands of a process. */
+  readonly coldRunUnits?: number;
 }
 
 const HASH_EVERY = 10_000;
 
-const RUN_UNITS = 1000;
+const RUN_UNITS = 300;
+const COLD_RUN_UNITS = 16;
+
+/** A hash of the changes of this many events takes as long as a step of a run. */
+const HASHED_EVENTS_PER_UNIT = 100;
 
 /** A saved durable state. */
 export interface StateSnapshot {
@@ -112,7 +118,10 @@ export class Partition {
       events: makeEvents(),
       outputs: this.outputs,
       shapeTexts: new ShapeTexts(),
-      runWork: new RunWork(this.durable, options.utf8, options.runUnits ?? RUN_UNITS),
+      runWork: new RunWork(this.durable, options.utf8, {
+        units: options.runUnits ?? RUN_UNITS,
+        coldUnits: options.coldRunUnits ?? COLD_RUN_UNITS,
+      }),
       calendar: options.calendar ?? EMPTY_CALENDAR,
       matching: { ...MATCHING_DEFAULTS, ...options.matching },
       pending: new PendingMatches(this.durable, this.roster),
@@ -226,7 +235,7 @@ export class Partition {
     this.decision.now = now;
     this.writer = writer;
     writer.beginRecord(now);
-    this.decision.runWork.events = 0;
+    this.decision.runWork.begin();
     const firstOwed = this.durable.outbox.next;
     const reply = decide(this.decision, command) as Replies[C['type']];
     this.outputOwed(firstOwed);
@@ -336,7 +345,9 @@ export class Partition {
   private emitHash(): void {
     const event = this.decision.events.stateHashed;
     event.schema = SNAPSHOT_SCHEMA;
+    const { events } = this.durable.changes;
     event.hash = this.durable.hashChanges();
+    this.decision.runWork.spend(Math.floor(events / HASHED_EVENTS_PER_UNIT));
     this.emit(event);
   }
 

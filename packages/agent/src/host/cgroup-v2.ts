@@ -16,6 +16,9 @@ import {
 
 const ROOT = '/sys/fs/cgroup';
 const PERIOD_US = 100_000;
+/** That of a group that states none. */
+const WEIGHT_OF_A_CORE = 100;
+const WEIGHT_MAX = 10_000;
 const MIB = 2 ** 20;
 const CONTROLLERS = ['cpu', 'memory', 'pids'];
 
@@ -57,6 +60,8 @@ export class CgroupV2 implements ProcessGroups {
     if (cpu !== undefined && cpu > 0) {
       const quota = Math.max(1000, Math.round(cpu * PERIOD_US));
       write(folder, 'cpu.max', `${quota} ${PERIOD_US}`);
+      const weight = Math.round(cpu * WEIGHT_OF_A_CORE);
+      write(folder, 'cpu.weight', Math.min(WEIGHT_MAX, Math.max(1, weight)));
     }
     if (memoryMb !== undefined && memoryMb > 0) {
       write(folder, 'memory.max', Math.ceil(memoryMb * MIB));

@@ -4,7 +4,7 @@ import type { EventOf } from '../events/events.ts';
 import { STEP_PAYLOADS } from '../state/payload-columns.ts';
 import { frameSize, scopeOf } from '../state/runs/run-frames.ts';
 import type { State } from '../state/state.ts';
-import { isStepLive, STEP_RUNNING, STEP_SUCCEEDED } from '../workflow/run-state.ts';
+import { isStepLive, STEP_DUE, STEP_RUNNING, STEP_SUCCEEDED } from '../workflow/run-state.ts';
 import { releaseTask } from './apply-resets.ts';
 import { makeDue, runOf } from './step-places.ts';
 
@@ -59,7 +59,9 @@ export function applyBranchesOpened(
   steps.waiting[event.join] = event.count;
   table.size[run] += event.count;
   runs.promise(run, event.tasks);
-  for (let branch = base; branch < base + event.count; branch++) makeDue(state, branch);
+  changes.noteSteps(base, event.count);
+  runs.lists.moveFresh(base, event.count, STEP_DUE);
+  runs.updateLine(run);
 }
 
 /** The newest iteration of a loop is over: tasks that it did not need were promised for nothing. */

@@ -118,6 +118,28 @@ export function* membersOf({ bytes, start }: JsonRange): Iterable<JsonMember> {
 }
 
 /**
+ * The members of an object before its first array, and that array. The array has no end: to find it
+ * is to read all of it.
+ */
+export function headsOf({ bytes, start }: JsonRange): {
+  readonly heads: readonly JsonMember[];
+  readonly list: JsonRange;
+} {
+  const heads: JsonMember[] = [];
+  let at = skipSpace(bytes, start + 1);
+  for (;;) {
+    const name = { bytes, start: at, end: endOfString(bytes, at) };
+    const valueStart = skipSpace(bytes, skipSpace(bytes, name.end) + 1);
+    if (bytes[valueStart] === OPEN_ARRAY) {
+      return { heads, list: { bytes, start: valueStart, end: valueStart } };
+    }
+    const end = endOfValue(bytes, valueStart);
+    heads.push({ name, value: { bytes, start: valueStart, end } });
+    at = skipSpace(bytes, skipSpace(bytes, end) + 1);
+  }
+}
+
+/**
  * The elements of an array, in order; `from` may be the start of one of them. Only the start of the
  * range counts.
  */

@@ -28,6 +28,9 @@ export const VALUE_BYTES_MAX = 2 ** 18;
 export const LIST_BYTES_MAX = 2 ** 22;
 
 const INITIAL_BYTES = 4096;
+/** A view of so few bytes takes longer than copying them one by one. */
+const SHORT_BYTES = 32;
+const ASCII_MAX = 0x7f;
 const COMMA = 0x2c;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -57,8 +60,24 @@ export class JsonWriter {
 
   copy(source: Uint8Array, start = 0, end = source.length): void {
     this.reserve(end - start);
+    if (end - start <= SHORT_BYTES) {
+      for (let at = start; at < end; at++) this.bytes[this.length++] = source[at];
+      return;
+    }
     this.bytes.set(source.subarray(start, end), this.length);
     this.length += end - start;
+  }
+
+  /** Writes a text of ASCII characters. False, and nothing is written, when it has others. */
+  ascii(text: string): boolean {
+    this.reserve(text.length);
+    for (let at = 0; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (code > ASCII_MAX) return false;
+      this.bytes[this.length + at] = code;
+    }
+    this.length += text.length;
+    return true;
   }
 
   range({ bytes, start, end }: JsonRange): void {

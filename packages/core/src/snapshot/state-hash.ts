@@ -105,6 +105,28 @@ export class StateHasher implements Archive {
 
   /** Hashes the memory of a column for some slots. */
   entries(memory: Uint32Array | Uint8Array, perSlot: number, slots: Int32Array): void {
+    if (memory instanceof Uint8Array) this.entriesOfBytes(memory, perSlot, slots);
+    else this.entriesOfWords(memory, perSlot, slots);
+  }
+
+  /** Apart from words: a loop over both is compiled again and again while the code is cold. */
+  private entriesOfBytes(memory: Uint8Array, perSlot: number, slots: Int32Array): void {
+    let { first, second } = this;
+    for (let i = 0; i < slots.length; i++) {
+      const end = (slots[i] + 1) * perSlot;
+      for (let at = end - perSlot; at < end; at++) {
+        const word = memory[at];
+        const mixed = Math.imul(first ^ word, FIRST_FACTOR);
+        first = (mixed << 13) | (mixed >>> 19);
+        second = Math.imul(second ^ word, SECOND_FACTOR);
+        second = (second << 17) ^ (second >>> 15) ^ mixed;
+      }
+    }
+    this.first = first;
+    this.second = second;
+  }
+
+  private entriesOfWords(memory: Uint32Array, perSlot: number, slots: Int32Array): void {
     let { first, second } = this;
     for (let i = 0; i < slots.length; i++) {
       const end = (slots[i] + 1) * perSlot;

@@ -62,6 +62,10 @@ export class StateChanges {
     this.steps.note(slot);
   }
 
+  noteSteps(first: number, count: number): void {
+    for (let slot = first; slot < first + count; slot++) this.steps.note(slot);
+  }
+
   noteSchedule(slot: number): void {
     this.schedules.note(slot);
   }

@@ -19,14 +19,12 @@ import type { ScriptsEvaluated } from '../commands/steps/script-evaluated.ts';
 import type { SubmitTasks, SubmitTasksReply } from '../commands/tasks/submit-tasks.ts';
 import type { AdvanceTime } from '../commands/time/advance-time.ts';
 import type { Author } from '../decision/audit.ts';
-import type { MatchingOptions } from '../decision/matching-options.ts';
 import type { Outputs } from '../decision/outputs.ts';
 import type { EvaluationRequest } from '../decision/runs/evaluation-request.ts';
 import { RecordWriter } from '../events/record-writer.ts';
 import type { Explanation } from '../matching/explain.ts';
 import { OVERDUE_PER_COMMAND } from '../matching/matching.ts';
-import { Partition, type StateSnapshot } from '../partition.ts';
-import type { Calendar } from '../schedule/calendar.ts';
+import { Partition, type PartitionOptions, type StateSnapshot } from '../partition.ts';
 import { SNAPSHOT_SCHEMA } from '../snapshot/snapshot-archive.ts';
 import type { PartitionLimits, ReadonlyState } from '../state/state.ts';
 import { REASONS } from '../task/task-state.ts';
@@ -64,12 +62,10 @@ const HASH_EVERY = 7;
 
 export const LEASE_MS = 10_000;
 
+type OtherOptions = Partial<Omit<PartitionOptions, 'partition' | 'limits' | 'utf8'>>;
+
 /** Options that are not limits. */
-interface TestOptions {
-  readonly hashEvery?: number;
-  readonly matching?: Partial<MatchingOptions>;
-  readonly runUnits?: number;
-  readonly calendar?: Calendar;
+interface TestOptions extends OtherOptions {
   /** Called with every executed command. */
   readonly watch?: (carried: Carried) => void;
 }
@@ -331,7 +327,8 @@ export class TestPartition {
 
   private newPartition(): Partition {
     const fixed = { partition: 0, limits: this.limits, utf8: testUtf8 };
-    return new Partition({ ...fixed, hashEvery: HASH_EVERY, ...this.options });
+    const usual = { hashEvery: HASH_EVERY, coldRunUnits: Infinity };
+    return new Partition({ ...fixed, ...usual, ...this.options });
   }
 
   private execute<C extends Command>(timeless: Timeless<C>): Replies[C['type']] {

@@ -41,10 +41,12 @@ export function conductorOptions(
   problems: Problems,
   here: Place,
 ): Pick<TaskSpec, 'retry' | 'timeouts'> {
-  const given = here.value.taskDefinition;
-  const inner = { value: isObject(given) ? given : {}, path: `${here.path}/taskDefinition` };
-  const retry = { ...conductorRetry(problems, inner), ...conductorRetry(problems, here) };
-  const timeouts = conductorTimeouts(problems, inner);
+  const { taskDefinition: value } = here.value;
+  // Most have none, and a fork may have thousands of branches.
+  const inner = isObject(value) ? { value, path: `${here.path}/taskDefinition` } : undefined;
+  const outer = inner === undefined ? {} : conductorRetry(problems, inner);
+  const retry = { ...outer, ...conductorRetry(problems, here) };
+  const timeouts = inner === undefined ? {} : conductorTimeouts(problems, inner);
   return {
     ...(Object.keys(retry).length > 0 ? { retry } : {}),
     ...(Object.keys(timeouts).length > 0 ? { timeouts } : {}),

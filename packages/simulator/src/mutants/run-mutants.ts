@@ -187,8 +187,8 @@ const PLANTED: readonly Mutant[] = [
   {
     name: 'fork-takes-no-room',
     file: APPLY_FRAMES,
-    find: 'runs.promise(run, event.tasks);\n  for',
-    replace: 'for',
+    find: 'runs.promise(run, event.tasks);\n  changes',
+    replace: 'changes',
     what: 'A fork takes room for all its tasks: here others take it, and the count is wrong.',
   },
 ];

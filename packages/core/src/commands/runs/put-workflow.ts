@@ -3,7 +3,6 @@ import type { Authored, Timed } from '../../decision/command-fields.ts';
 import type { Decision } from '../../decision/decision.ts';
 import { definitionBytes, type StoredProgram } from '../../state/runs/programs.ts';
 import type { ReadonlyState } from '../../state/state.ts';
-import { compileDefinition } from '../../workflow/compile.ts';
 import type { Program } from '../../workflow/program.ts';
 import { ROOM_FOR_STEPS } from '../tasks/refused-submit.ts';
 
@@ -74,7 +73,7 @@ export function hasRoomForDefinitions(state: ReadonlyState, texts: Iterable<stri
 
 /** Compiles a definition that is not known yet; returns why it cannot be used. */
 export function compileNew({ runWork }: Decision, text: string): Program | Unusable {
-  return compileDefinition(JSON.parse(text), runWork.utf8).program ?? 'invalid_definition';
+  return runWork.programs.compile(text).program ?? 'invalid_definition';
 }
 
 /** Makes a definition known for which there is room; returns why it cannot be. */

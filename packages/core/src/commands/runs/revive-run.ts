@@ -195,6 +195,8 @@ function goOn(
   Object.assign(reset, { ...resets, frames });
   Object.assign(reset.input, { bytes: input, start: 0, end: input.length });
   emit(reset);
+  // A fork that begins again may have another list.
+  runWork.openLists.clear();
   for (const step of skips) emitSkipPlanned(visitStep(visit, step));
 }
 

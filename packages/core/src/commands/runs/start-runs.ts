@@ -245,6 +245,7 @@ function start(decision: Decision, command: StartRuns, at: number): Slot {
   const variables = runWork.utf8.encode(program.variables);
   Object.assign(event.variables, { bytes: variables, start: 0, end: variables.length });
   pointAt(event.input, command.inputs, command.inputEnds, at);
+  runWork.spendBytes(inputBytes(command, at) + stored.text.length);
   fillDefaults(decision, program.inputDefaults, event.input);
   if (command.dedupe === undefined) event.dedupe.windowMs = 0;
   else pointAtClaim(event.dedupe, command.dedupe, at);

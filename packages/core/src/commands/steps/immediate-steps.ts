@@ -89,6 +89,8 @@ export function checkOutput({ decision, program }: Visit, output: PayloadRange):
   throw new ValueError('bad_value', `does not fit the outputSchema: ${problemsText(problems)}`);
 }
 
+const BRANCHES_PER_UNIT = 30;
+
 /** An optional member that failed shows in the join. */
 export function endJoin(at: StepVisit): void {
   const { decision, program, node } = at;
@@ -104,6 +106,8 @@ export function endJoin(at: StepVisit): void {
     for (let step = first; first >= 0 && step < first + steps.items[fork]; step++) {
       if (steps.state[step] === STEP_WITH_ERRORS) hasErrors = true;
     }
+    // What comes next reads the outputs of all branches, so it has a command to itself.
+    decision.runWork.spend(Math.floor(steps.items[fork] / BRANCHES_PER_UNIT));
   }
   const state = hasErrors ? STEP_WITH_ERRORS : STEP_SUCCEEDED;
   endStep(at, { state, nexts: node.nexts });

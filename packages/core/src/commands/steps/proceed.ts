@@ -15,7 +15,6 @@ const UNITS_PER_COMMAND = 100;
 const UNITS_PER_EVENT = 2;
 /** A run has this many before the next run in the line has its turn. */
 const UNITS_PER_TURN = 64;
-const BYTES_PER_UNIT = 2048;
 
 /** How long no step enters when memory is full. */
 export const REST_MS = 100;
@@ -33,13 +32,18 @@ export function proceed(decision: Decision, { events }: RunBudget): void {
   const isResting = now < runWork.restsUntil && (events === 'all' || events === 0);
   if (line.length === 0 || isResting) return;
   const wanted = events === 'all' ? Infinity : UNITS_PER_COMMAND + UNITS_PER_EVENT * events;
-  let units = Math.min(runWork.units, wanted);
+  const owed = runWork.takeOwed();
+  let units = Math.min(runWork.units, wanted) - (runWork.isCold ? owed : 0);
+  // The alarm always goes on with something.
+  if (events === 'all') units = Math.max(1, units);
+  let steps = 0;
   while (units > 0 && line.length > 0) {
     const run = turnOf(decision);
     runWork.next = state.runs.table.next[run] as Slot;
-    const spent = visitRun(decision, run, Math.min(units, UNITS_PER_TURN));
-    units -= Math.abs(spent);
-    runWork.fullInRow = spent === FULL ? runWork.fullInRow + 1 : 0;
+    const turn = visitRun(decision, run, Math.min(units, UNITS_PER_TURN));
+    units -= turn.spent;
+    steps += turn.steps;
+    runWork.fullInRow = turn.isFull ? runWork.fullInRow + 1 : 0;
     // Other runs may still end, which makes room. None can when all of them wait for memory.
     if (runWork.fullInRow > line.length) {
       runWork.fullInRow = 0;
@@ -47,10 +51,8 @@ export function proceed(decision: Decision, { events }: RunBudget): void {
       return;
     }
   }
-  if (units <= 0 && wanted > runWork.units) runWork.warmUp();
+  if (units <= 0 && wanted > runWork.units) runWork.warmUp(steps);
 }
-
-const FULL = -1;
 
 function turnOf({ state, runWork }: Decision): Slot {
   const { table, line } = state.runs;
@@ -58,21 +60,31 @@ function turnOf({ state, runWork }: Decision): Slot {
   return next !== NO_SLOT && table.isInLine[next] === 1 ? next : line.head;
 }
 
-/** Works on one run; returns the units that it took, or `FULL`. */
-function visitRun(decision: Decision, run: Slot, units: number): number {
+interface Turn {
+  readonly spent: number;
+  readonly steps: number;
+  /** Memory has no room for what comes next. */
+  readonly isFull: boolean;
+}
+
+/** Works on one run. */
+function visitRun(decision: Decision, run: Slot, units: number): Turn {
   const { state, runWork } = decision;
   const { table } = state.runs;
   const program = runWork.programs.of(state.programs.at(table.program[run]));
   const visit = { decision, run, program };
-  let spent = 0;
+  let spent = runWork.takeOwed();
+  let steps = 0;
   while (spent < units && table.isInLine[run] === 1) {
     runWork.value.clear();
     runWork.list.clear();
-    if (!advance(visit)) return FULL;
-    const bytes = runWork.value.length + runWork.list.length;
-    spent += 1 + Math.floor(bytes / BYTES_PER_UNIT);
+    const isFull = !advance(visit);
+    runWork.spendBytes(runWork.value.length + runWork.list.length);
+    steps += 1;
+    spent += 1 + runWork.takeOwed();
+    if (isFull) return { spent, steps, isFull };
   }
-  return spent;
+  return { spent, steps, isFull: false };
 }
 
 /** One thing at a time, in this order. False when memory has no room. */

@@ -2,6 +2,7 @@ import { invariant } from '../../base/invariant.ts';
 import type { Utf8 } from '../../base/utf8.ts';
 import {
   elementsOf,
+  headsOf,
   isText,
   type JsonRange,
   kindOf,
@@ -73,10 +74,12 @@ export function kindOfBranch(workflow: unknown): StepKind {
 export class Branches {
   private readonly state: ReadonlyState;
   private readonly utf8: Utf8;
+  private readonly spendBytes: (bytes: number) => void;
 
-  constructor(state: ReadonlyState, utf8: Utf8) {
+  constructor(state: ReadonlyState, utf8: Utf8, spendBytes = (_bytes: number): void => undefined) {
     this.state = state;
     this.utf8 = utf8;
+    this.spendBytes = spendBytes;
   }
 
   /** The branch in this slot. */
@@ -156,13 +159,13 @@ export class Branches {
 
   private read(fork: number): BranchList {
     const input = this.input(fork);
+    this.spendBytes(input.end - input.start);
     const starts: number[] = [];
     const texts = new Map<string, string>();
-    for (const { name, value } of membersOf(input)) {
-      if (kindOf(value) === 'array') {
-        for (const element of elementsOf(value)) starts.push(element.start - input.start);
-      } else texts.set(this.parsed(name), this.parsed(value));
-    }
+    // The list comes last. It may be long, so it is read once, and not to find its end.
+    const { heads, list: listed } = headsOf(input);
+    for (const { name, value } of heads) texts.set(this.parsed(name), this.parsed(value));
+    for (const element of elementsOf(listed)) starts.push(element.start - input.start);
     const list = Uint32Array.from(starts);
     const version = texts.get('workflow');
     return {

@@ -174,7 +174,9 @@ export class RunValues {
     const joined = new JsonWriter();
     let lead = '{';
     for (const [reference, output] of this.joined(place, join)) {
-      joined.copy(utf8.encode(`${lead}${JSON.stringify(reference)}:`));
+      const name = `${lead}${JSON.stringify(reference)}:`;
+      // Most references are ASCII, and there may be thousands.
+      if (!joined.ascii(name)) joined.copy(utf8.encode(name));
       if (output === undefined) joined.copy(utf8.encode('null'));
       else joined.range(this.blobs.whole(output));
       lead = ',';

@@ -1,4 +1,5 @@
 import { NO_SLOT } from '../../base/ids.ts';
+import { invariant } from '../../base/invariant.ts';
 import { STEP_DUE, STEP_REPORTED, STEP_RUNNING, STEP_STOPPING } from '../../workflow/run-state.ts';
 import type { RunTable } from './run-table.ts';
 import type { StepTable } from './step-table.ts';
@@ -35,6 +36,24 @@ export class RunLists {
     if (last === NO_SLOT) ends.head[run] = step;
     else next[last] = step;
     ends.tail[run] = step;
+  }
+
+  /** The same for steps that follow each other in memory and are in no list yet. */
+  moveFresh(first: number, count: number, state: number): void {
+    const ends = this.ends.get(state);
+    invariant(ends !== undefined && count > 0, 'steps that begin have a list');
+    const run = this.steps.run[first];
+    const { next, previous } = this.steps;
+    const end = first + count;
+    this.steps.state.fill(state, first, end);
+    for (let step = first; step < end; step++) next[step] = step + 1;
+    for (let step = first; step < end; step++) previous[step] = step - 1;
+    const last = ends.tail[run];
+    previous[first] = last;
+    next[end - 1] = NO_SLOT;
+    if (last === NO_SLOT) ends.head[run] = first;
+    else next[last] = first;
+    ends.tail[run] = end - 1;
   }
 
   private leave(step: number): void {

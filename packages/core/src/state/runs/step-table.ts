@@ -120,6 +120,7 @@ export class StepTable extends ColumnTable {
 
   /** Takes the frame of a dynamic fork: all its branches are the same step of the definition. */
   openBranches({ run, first, owner }: FrameOwner, count: number): number {
+    const { used } = this.blocks;
     const base = this.blocks.take(count);
     const end = base + count;
     // Column by column: a fork of 10,000 is one command.
@@ -127,7 +128,7 @@ export class StepTable extends ColumnTable {
     this.node.fill(first, base, end);
     this.state.fill(STEP_PENDING, base, end);
     for (const column of [this.waiting, this.reason, this.link]) column.fill(0, base, end);
-    for (const column of this.rarelyUsed) {
+    for (const column of base >= used ? [] : this.rarelyUsed) {
       for (let slot = base; slot < end; slot++) if (column[slot] !== 0) column[slot] = 0;
     }
     this.owner.fill(owner, base, end);

@@ -91,7 +91,8 @@ export class RunWorld {
     this.size = size;
     this.random = new SeededRandom(seed);
     const runUnits = this.random.between(1, 30);
-    this.partition = new TestPartition(LIMITS, { runUnits });
+    const coldRunUnits = this.random.between(1, 30);
+    this.partition = new TestPartition(LIMITS, { runUnits, coldRunUnits });
     this.runs = new TestRuns(this.partition);
     this.definition = new RandomDefinition(this.random, size.steps, {
       length: size.length,

@@ -1,0 +1,89 @@
+/** A command that only computes, on a machine where other processes keep every core busy. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { availableParallelism, cpus } from 'node:os';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ServerWithAgent } from '../support/server-with-agent.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+const WAIT_MS = 60_000;
+/** Small enough that its weight is worth this much beside several busy processes per core. */
+const SHARE = 0.25;
+/** The kernel hands out a share every tenth of a second, so what a window cuts off is 1 %. */
+const WINDOW_MS = 10_000;
+const CONTROL_WINDOW_MS = 2000;
+/** Two loops, so that one core is not its limit. */
+const HOG = 'for i in 1 2; do sh -c "while :; do :; done" & done; echo up; wait';
+
+let host: ServerWithAgent;
+let neighbours: ChildProcess[];
+
+beforeAll(async () => {
+  host = await ServerWithAgent.start();
+  // They end by themselves, should this process be killed.
+  const script = `const end = Date.now() + ${2 * WAIT_MS}; while (Date.now() < end);`;
+  neighbours = Array.from({ length: availableParallelism() }, () =>
+    spawn(process.execPath, ['-e', script], { stdio: 'ignore' }),
+  );
+});
+
+afterAll(async () => {
+  for (const neighbour of neighbours) {
+    const closed = once(neighbour, 'close');
+    neighbour.kill('SIGKILL');
+    await closed;
+  }
+  await host.close();
+});
+
+/** Cores that the hog used, counted by its control group, and the part of all cores that rested. */
+async function measure(resources: object, windowMs: number) {
+  const { agent, api } = host;
+  const exec = { command: ['sh', '-c', HOG], killGraceMs: 0 };
+  const { body: task } = await api.post('/v1/tasks', { exec, resources });
+  await waitUntil(async () => (await host.linesOf(task)).includes('up'), {
+    what: 'the hog computes',
+    timeoutMs: WAIT_MS,
+  });
+  const [name = ''] = await agent.groups.names();
+  const group = agent.groups.open(name);
+
+  const before = { ...(await group.usage()), at: performance.now(), ...times() };
+  await waitUntil(() => performance.now() - before.at >= windowMs, {
+    what: 'the window is over',
+    timeoutMs: WAIT_MS,
+  });
+  const after = { ...(await group.usage()), at: performance.now(), ...times() };
+
+  await api.post(`/v1/tasks/${task.id}/cancel`, {});
+  await api.get(`/v1/tasks/${task.id}/wait?timeoutMs=${WAIT_MS}`);
+  return {
+    cores: (Number(after.cpuMs) - Number(before.cpuMs)) / (after.at - before.at),
+    rested: (after.idle - before.idle) / (after.all - before.all),
+  };
+}
+
+/** What the cores did since the machine was started. */
+function times(): { readonly idle: number; readonly all: number } {
+  const each = cpus().map(({ times }) => times);
+  const idle = each.reduce((sum, time) => sum + time.idle, 0);
+  const all = each.reduce((sum, time) => sum + time.idle + time.user + time.sys + time.nice, 0);
+  return { idle, all };
+}
+
+test('a hog stays within 10 % of its share for 10 s beside busy neighbours', async () => {
+  const { cores, rested } = await measure({ cpu: SHARE }, WINDOW_MS);
+
+  expect(rested).toBeLessThan(0.1);
+  expect(cores).toBeLessThanOrEqual(1.1 * SHARE);
+  // A limit is a ceiling. The weight of the group makes it a share while there is room beside the
+  // neighbours, and here there is.
+  expect(cores).toBeGreaterThanOrEqual(0.9 * SHARE);
+});
+
+test('without a limit the same hog uses more beside the same neighbours', async () => {
+  const { cores, rested } = await measure({}, CONTROL_WINDOW_MS);
+
+  expect(rested).toBeLessThan(0.1);
+  expect(cores).toBeGreaterThan(1.1 * SHARE);
+});
