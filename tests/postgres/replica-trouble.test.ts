@@ -54,11 +54,11 @@ afterEach(async () => {
   await primary.stop();
 });
 
-test('a replica that hangs delays submits, while lists go on and nobody takes over', async () => {
+test('a replica that hangs delays submits, while reads go on and nobody takes over', async () => {
   const owner = await cluster.owner();
-  const before = await client.submit('mail', 0);
-  await waitUntil(async () => (await listedIds()).includes(before.id), {
-    what: 'the task is listed',
+  const [before, touched] = await client.submitMany('mail', [0, 0]);
+  await waitUntil(async () => (await listedIds()).length === 2, {
+    what: 'the tasks are listed',
     timeoutMs: TIMEOUT_MS,
   });
   const receiver = await receiverPid();
@@ -67,15 +67,28 @@ test('a replica that hangs delays submits, while lists go on and nobody takes ov
   const submitting = client.submit('mail', 1).finally(() => {
     isAnswered = true;
   });
+  const cancelling = client.tasks.cancel(touched.id).catch(() => undefined);
+  await waitUntil(() => isKeptWaiting(`${owner.url}/v1/tasks/${touched.id}`), {
+    what: 'the cancelled task is not shown',
+    timeoutMs: TIMEOUT_MS,
+  });
+  let isShown = false;
+  const showing = client.tasks.get(touched.id).finally(() => {
+    isShown = true;
+  });
 
   const until = performance.now() + STUCK_MS;
   while (performance.now() < until) {
-    expect(await listedIds()).toEqual([before.id]);
+    expect((await listedIds()).toSorted()).toEqual([before.id, touched.id].toSorted());
+    expect(await client.tasks.get(before.id)).toMatchObject({ state: 'queued' });
   }
-  expect(isAnswered).toBe(false);
+  expect([isAnswered, isShown]).toEqual([false, false]);
   process.kill(receiver, 'SIGCONT');
 
   expect(await client.tasks.get((await submitting).id)).toMatchObject({ state: 'queued' });
+  await cancelling;
+  expect(await showing).toMatchObject({ id: touched.id });
+  expect(await client.tasks.get(touched.id)).toMatchObject({ state: 'cancelled' });
   expect(await cluster.owner()).toBe(owner);
 });
 
@@ -95,6 +108,18 @@ test('what was acknowledged is in the replica that replaces the primary', async 
     expect(await client.tasks.get(id)).toMatchObject({ state: 'queued' });
   }
 });
+
+/** Longer than an answer takes when nothing waits for the database. */
+const ANSWER_MS_MAX = 1_000;
+
+async function isKeptWaiting(url: string): Promise<boolean> {
+  try {
+    await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS_MAX) });
+    return false;
+  } catch {
+    return true;
+  }
+}
 
 async function listedIds(): Promise<string[]> {
   const ids: string[] = [];

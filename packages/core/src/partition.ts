@@ -132,6 +132,26 @@ export class Partition {
     return this.durable;
   }
 
+  /** Tasks and runs that commands touch from now on are marked with this number, modulo 2^16. */
+  set batch(batch: number) {
+    this.durable.changes.batch = batch;
+  }
+
+  /** The batch that last touched the task in this slot. */
+  batchOfTask(slot: Slot): number {
+    return this.durable.changes.batchOfTask[slot];
+  }
+
+  /** The batch that last touched the run in this slot or one of its steps, but not their tasks. */
+  batchOfRun(slot: Slot): number {
+    return this.durable.changes.batchOfRun[slot];
+  }
+
+  /** How often a session came back with another name of its worker, which all its tasks show. */
+  get workerRenames(): number {
+    return this.durable.holders.renames;
+  }
+
   /** No timer is due before this time; infinite when no timer is set. */
   get nextTimerAt(): number {
     const { timers, dedupe, redrives, runs, schedules } = this.durable;

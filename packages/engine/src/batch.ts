@@ -12,6 +12,10 @@ export interface Releasable {
  */
 export class Batch {
   readonly writer: RecordWriter;
+  /** What the state marks with it was touched by this batch; numbers repeat after 2^16 batches. */
+  number = 0;
+  /** Renames of workers before this batch. */
+  renames = 0;
   waiting: Releasable[] = [];
 
   constructor(utf8: Utf8) {

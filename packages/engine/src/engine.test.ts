@@ -1,3 +1,4 @@
+import type { Slot } from '@sluice/core';
 import { expect, test } from 'vitest';
 import { TestEngine } from './testing/test-engine.ts';
 import { settle, watch } from './testing/watched-answer.ts';
@@ -159,6 +160,65 @@ test('outputs without events leave at once when nothing is uncommitted', async (
 
   expect(test.outputs.released).toEqual(['welcome s', 'closed s']);
   expect(test.log.appends).toEqual([]);
+});
+
+test('a view of a task waits only for batches that touched it (engine.untouched)', async () => {
+  const test = await TestEngine.start();
+  await test.submit('1');
+  test.faults.hold();
+  void test.submit('2');
+  await test.faults.whenHeld();
+  void test.submit('3');
+
+  const views = [0, 1, 2].map((slot) => watch(test.numbersIn(slot)));
+  const several = watch(test.numbersIn(0, 1));
+  await settle();
+  const before = [...views, several].map(({ status }) => status);
+  test.faults.letGo();
+  test.faults.hold();
+  await settle();
+  const between = [...views, several].map(({ status }) => status);
+  test.faults.letGo();
+  await settle();
+
+  expect(before).toEqual(['answered', 'waiting', 'waiting', 'waiting']);
+  expect(between).toEqual(['answered', 'answered', 'waiting', 'answered']);
+  expect(views[2].value).toEqual([3]);
+});
+
+test('a view of a task that is about to change again waits (engine.untouched)', async () => {
+  const test = await TestEngine.start();
+  await test.submit('1');
+  test.faults.hold();
+
+  void test.attach('s', 1);
+  const view = watch(test.numbersIn(0));
+  await settle();
+  const before = view.status;
+  test.faults.letGo();
+  await settle();
+
+  expect([before, view.status]).toEqual(['waiting', 'answered']);
+});
+
+test('a view that refuses waits for everything (engine.untouched)', async () => {
+  const test = await TestEngine.start();
+  await test.submit('1');
+  test.faults.hold();
+  void test.submit('2');
+
+  const refusal = watch(
+    test.engine.readShown((_state, _partition, shows) => {
+      shows.task(0 as Slot);
+      throw new Error('no such task');
+    }),
+  );
+  await settle();
+  const before = refusal.status;
+  test.faults.letGo();
+  await settle();
+
+  expect([before, refusal.status]).toEqual(['waiting', 'refused']);
 });
 
 test('a read waits for exactly the append of what it saw (engine.after-commit)', async () => {

@@ -2,67 +2,20 @@ import type {
   AdvanceTime,
   Command,
   Partition,
-  PartitionOptions,
   PartitionReader,
   ReadonlyState,
   Replies,
 } from '@sluice/core';
-import type { BoundedLog, LogBatch, LogExtent, LogHold } from '@sluice/log';
-import { ADMISSION_BOUNDS, type AdmissionBounds, type AdmissionClass } from './admission.ts';
-import { Alarm, type StartTimer } from './alarm.ts';
+import type { LogBatch, LogHold } from '@sluice/log';
+import { ADMISSION_BOUNDS, type AdmissionClass } from './admission.ts';
+import { Alarm } from './alarm.ts';
 import { Batch, type Releasable } from './batch.ts';
 import { CommittedFeed, type FeedOptions, feedWithin, type Watermark } from './committed-feed.ts';
-import type { Notify } from './engine-notice.ts';
-import { hasOutputs, type OutputPort } from './output-port.ts';
-import { type FollowedPartition, type MakePartition, recoverAndAcquire } from './recovery.ts';
-import { SnapshotKeeper, type SnapshotOptions } from './snapshot-keeper.ts';
-import type { Term } from './term.ts';
-
-export interface EngineOptions {
-  readonly log: BoundedLog;
-  /**
-   * What the log holds, when no other process can change it. The engine then recovers before it
-   * acquires the log, so a start that fails to recover writes nothing.
-   */
-  readonly extent?: LogExtent;
-  /** A partition that has followed the log. The engine goes on with it instead of recovering. */
-  readonly followed?: FollowedPartition;
-  /** Set when other servers may take the partition over: until when its word is true. */
-  readonly term?: Term;
-  /** Without snapshots every start replays the whole log, and the log grows for ever. */
-  readonly snapshots?: SnapshotOptions;
-  /**
-   * Set when there is a consumer of committed batches. The log, and finished tasks in memory, are
-   * then kept until the consumer has them. A function is called once the partition is recovered.
-   */
-  readonly feed?: FeedOptions | (() => Promise<FeedOptions>);
-  readonly partition: PartitionOptions;
-  /** Creates the partition; a simulation creates one that it can observe. */
-  readonly makePartition?: MakePartition;
-  readonly outputs: OutputPort;
-  /** Limits of what may wait for the disk; tests use lower ones. */
-  readonly admission?: AdmissionBounds;
-  /** Wall clock in milliseconds. */
-  readonly clock: () => number;
-  /** Called at the start with the time of the newest record: time does not run backwards (L8). */
-  readonly onRecovered?: (latest: number) => void;
-  /** A random whole number below 2^53. */
-  readonly nonce: () => number;
-  /**
-   * Runs its argument at the end of the current turn of the event loop. The append waits that long,
-   * so that all requests that arrived together share it.
-   */
-  readonly atEndOfTurn: (run: () => void) => void;
-  readonly startTimer: StartTimer;
-  /** Minimum time that sessions have to come back after a restart (L7). */
-  readonly graceMsMin: number;
-  /** Called with events that no caller is told of. */
-  readonly notify: Notify;
-  /**
-   * Called once, when the engine lost its log or was fenced. The owner restarts it or ends (L5).
-   */
-  readonly onStopped: (cause: Error) => void;
-}
+import type { EngineOptions } from './engine-options.ts';
+import { hasOutputs } from './output-port.ts';
+import { recoverAndAcquire } from './recovery.ts';
+import { ShownParts, type Shows } from './shown-parts.ts';
+import { SnapshotKeeper } from './snapshot-keeper.ts';
 
 type StartedOptions = Omit<EngineOptions, 'feed'> & { readonly feed?: FeedOptions };
 
@@ -90,6 +43,9 @@ const UNKNOWN_PAUSE_MS_MAX = 1000;
  *   in which it ends, are the next batch.
  * engine.after-commit: Answers of `execute` and `read`, and pushes of commands, leave after the
  *   commit of the last event that they can have seen; at once when nothing is uncommitted (L2).
+ * engine.untouched: A view that says which tasks and runs it shows waits only for batches that
+ *   touched one of them. What it shows of the others is durable, whatever becomes of the batches.
+ *   So a database that does not commit holds up no read of what it is not asked to commit.
  * engine.definite-append: An unknown append is repeated unchanged until its answer is definite. A
  *   fenced or failed one ends this engine, and nothing that waited is released (L5).
  * engine.no-new-work: While the disk is far behind, or full, no lease is granted and no timer
@@ -106,6 +62,7 @@ export class Engine {
   private appending: Batch | undefined;
   /** The other batch object while no append is outstanding. */
   private idle: Batch | undefined;
+  private readonly shown: ShownParts;
   private readonly epoch: number;
   /** How many records are durable. */
   private tail: number;
@@ -131,6 +88,8 @@ export class Engine {
     this.feed = this.makeFeed();
     this.open = new Batch(options.partition.utf8);
     this.idle = new Batch(options.partition.utf8);
+    this.shown = new ShownParts(partition);
+    this.numberOpen(1);
     this.alarm = new Alarm(options.startTimer, () => this.advanceTime());
   }
 
@@ -198,6 +157,26 @@ export class Engine {
   read<T>(view: (state: ReadonlyState, partition: PartitionReader) => T): Promise<T> {
     if (this.stopped !== undefined) return Promise.reject(this.stopped);
     return this.whenDurable(() => view(this.partition.state, this.partition));
+  }
+
+  /**
+   * Like `read`, for a view that calls `shows` for each task and each run of which it shows
+   * anything, and that shows nothing else that can change. A refusal, which says that something is
+   * not there, waits for everything.
+   */
+  readShown<T>(
+    view: (state: ReadonlyState, partition: PartitionReader, shows: Shows) => T,
+  ): Promise<T> {
+    if (this.stopped !== undefined) return Promise.reject(this.stopped);
+    return new Promise((resolve, reject) => {
+      this.shown.begin(this.open, this.appending);
+      try {
+        const value = view(this.partition.state, this.partition, this.shown);
+        this.waitForShown({ release: () => resolve(value), drop: reject });
+      } catch (refusal) {
+        this.wait({ release: () => reject(refusal), drop: reject });
+      }
+    });
   }
 
   /** Waits for what is outstanding. The caller must send no more commands. */
@@ -292,7 +271,18 @@ export class Engine {
   private wait(waiting: Releasable): void {
     if (!this.open.isEmpty) this.open.waiting.push(waiting);
     else if (this.appending !== undefined) this.appending.waiting.push(waiting);
-    else if (this.options.term?.isOver() !== true) waiting.release();
+    else this.releaseWithinTerm(waiting);
+  }
+
+  private waitForShown(waiting: Releasable): void {
+    const { newest } = this.shown;
+    if (newest === 'open') this.wait(waiting);
+    else if (newest === 'appending') this.appending?.waiting.push(waiting);
+    else this.releaseWithinTerm(waiting);
+  }
+
+  private releaseWithinTerm(waiting: Releasable): void {
+    if (this.options.term?.isOver() !== true) waiting.release();
     // No commit proves that this server still holds the partition (engine.term).
     else this.options.term.whenRenewed(waiting.release, waiting.drop);
   }
@@ -323,12 +313,20 @@ export class Engine {
     this.open = this.idle;
     this.idle = undefined;
     this.appending = batch;
+    this.numberOpen(batch.number + 1);
     const sealed = this.options.outputs.seal();
     if (sealed !== undefined) batch.waiting.push(sealed);
     this.append(batch).then(
       () => this.committedBatch(batch),
       (cause: Error) => this.stop(cause),
     );
+  }
+
+  /** Everything that commands touch from now on waits for the open batch (engine.untouched). */
+  private numberOpen(number: number): void {
+    this.open.number = number % 2 ** 16;
+    this.open.renames = this.partition.workerRenames;
+    this.partition.batch = this.open.number;
   }
 
   private async append(batch: Batch): Promise<void> {

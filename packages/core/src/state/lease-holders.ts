@@ -32,6 +32,8 @@ export class LeaseHolders {
   private readonly byName = new Map<SessionId, HolderIndex>();
   private readonly freed: HolderIndex[] = [];
   private readonly links: ListLinks;
+  /** How often a session that is known got another name of its worker. Volatile. */
+  renames = 0;
   /** Number of tasks whose current or last lease names the holder. An entry with none is freed. */
   private readonly references: number[] = [];
 
@@ -63,6 +65,7 @@ export class LeaseHolders {
     const known = this.byName.get(session);
     if (known !== undefined) {
       const holder = this.holders[known];
+      if (holder.worker !== worker) this.renames += 1;
       holder.worker = worker;
       holder.leaseMs = leaseMs;
       holder.resume = resume;

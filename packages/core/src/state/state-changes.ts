@@ -27,11 +27,18 @@ interface Tables {
  * arena, which change when it is compacted, and the timing wheel, which changes when it is read.
  * Neither is hashed. Links are hashed: the order in a list is part of the state.
  *
- * Durable, because a snapshot may come between two hashes.
+ * Durable, because a snapshot may come between two hashes. The batches are not: they say only what
+ * has to wait for them (engine.untouched).
  */
 export class StateChanges {
   /** Events since the last hash. */
   events = 0;
+  /** The batch that events go to now, as the engine numbers them. */
+  batch = 0;
+  /** The batch that last touched each task; and each run, or a step of it. */
+  readonly batchOfTask: Uint16Array;
+  readonly batchOfRun: Uint16Array;
+  private readonly runOfStep: Readonly<Record<number, number>>;
   private readonly tasks: TouchedSlots;
   private readonly keys: TouchedSlots;
   private readonly runs: TouchedSlots;
@@ -44,10 +51,14 @@ export class StateChanges {
     this.runs = touched(runs.table, runPayloads(runs));
     this.steps = touched(runs.steps, stepPayloads(runs));
     this.schedules = touched(schedules.table, schedulePayloads(schedules));
+    this.batchOfTask = new Uint16Array(tasks.capacity);
+    this.batchOfRun = new Uint16Array(runs.table.capacity);
+    this.runOfStep = runs.steps.run;
   }
 
   noteTask(slot: number): void {
     this.tasks.note(slot);
+    this.batchOfTask[slot] = this.batch;
   }
 
   noteKey(entry: number): void {
@@ -56,10 +67,12 @@ export class StateChanges {
 
   noteRun(slot: number): void {
     this.runs.note(slot);
+    this.batchOfRun[slot] = this.batch;
   }
 
   noteStep(slot: number): void {
     this.steps.note(slot);
+    this.batchOfRun[this.runOfStep[slot]] = this.batch;
   }
 
   noteSteps(first: number, count: number): void {

@@ -32,7 +32,9 @@ import type { Progress } from '../workers/lease-activity.ts';
 import { describeTask, type TaskDescription } from './describe-state.ts';
 import { type Carried, carriedCommand, pushOf, reservationsOf } from './follow/carried-command.ts';
 import { KnownSessions } from './follow/known-sessions.ts';
+import { MarkWatch } from './mark-watch.ts';
 import { heldBy, matchingProblems, stateProblems } from './state-problems.ts';
+import { DEFAULT_LIMITS } from './test-limits.ts';
 import { claimsOf, joined } from './test-payloads.ts';
 import type { Notice, Push, TestOffer, TestReport, TestTask } from './test-requests.ts';
 import { testUtf8 } from './test-utf8.ts';
@@ -44,17 +46,6 @@ type Operation<C extends Operable> = C extends Operable ? Omit<C, 'now' | 'names
 
 type Timeless<C> = C extends Command ? Omit<C, 'now'> : never;
 
-const DEFAULT_LIMITS: PartitionLimits = {
-  tasksMax: 100,
-  finishedTasksMax: 50,
-  deadLettersMax: 50,
-  callbacksMax: 50,
-  sessionsMax: 100,
-  dedupeKeysMax: 100,
-  payloadBytesMax: 100_000,
-  unsentBytesMax: 100_000,
-  arenaChunkBytes: 1024,
-};
 const RECORDS_PER_BATCH = 3;
 const START = 1_000_000;
 /** Prime, so that hashes occur at all positions of commands and batches. */
@@ -95,6 +86,7 @@ export class TestPartition {
   signals: readonly Notice[] = [];
   deliveries: readonly number[] = [];
   private partition: Partition;
+  private marks?: MarkWatch;
   private readonly batches: Uint8Array[] = [];
   /** With the number of batches that it covers; undefined before the first. */
   private saved: (StateSnapshot & { readonly behind: number }) | undefined;
@@ -335,6 +327,7 @@ export class TestPartition {
     const command = { ...timeless, now: this.now } as unknown as C;
     this.latest = Math.max(this.now, this.latest, this.state.now);
     this.partition.grantsLeases = this.grantsLeases;
+    this.marks = MarkWatch.begin(this.partition, this.marks);
     const reply = this.partition.execute(command, this.writer);
     if (this.writer.recordCount >= RECORDS_PER_BATCH) this.closeBatch();
     this.takeOutputs();
@@ -375,7 +368,7 @@ export class TestPartition {
   private check(): void {
     const pushed = new Set(this.pushes.map((push) => push.session));
     const moment = { pushed, kept: this.reservations(), now: this.latest };
-    const problems = stateProblems(this.state);
+    const problems = [...stateProblems(this.state), ...(this.marks?.problems() ?? [])];
     // A command that expired this many tasks may have left the matching to the next
     // (matching.no-overdue).
     if (this.grantsLeases && this.ended.length < OVERDUE_PER_COMMAND) {

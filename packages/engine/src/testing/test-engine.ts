@@ -235,6 +235,16 @@ export class TestEngine {
     return this.engine.read((state) => state.tasks.count);
   }
 
+  /** The numbers of the tasks in these slots, by a view that says what it shows. */
+  numbersIn(...slots: number[]): Promise<number[]> {
+    return this.engine.readShown((state, _partition, shows) =>
+      slots.map((slot) => {
+        shows.task(slot as Slot);
+        return state.tasks.number[slot];
+      }),
+    );
+  }
+
   tasks(): Promise<readonly object[]> {
     return this.engine.read(viewTasks);
   }

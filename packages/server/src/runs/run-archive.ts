@@ -1,5 +1,5 @@
 import { findRun, NO_SLOT, parseRunId, type ReadonlyState, type Slot } from '@sluice/core';
-import type { Engine } from '@sluice/engine';
+import type { Engine, Shows } from '@sluice/engine';
 import { LIMITS, type RunListQuery, SluiceError } from '@sluice/protocol';
 import { AnswerRoom } from '../answers/answer-room.ts';
 import { badCursor, cursorText, type PageRequest, pageJson } from '../answers/pages.ts';
@@ -34,12 +34,12 @@ export class RunArchive {
 
   /** One run as JSON text, with its steps. */
   async one(namespace: string, id: string): Promise<string> {
-    const json = await this.inMemory(namespace, id, (state, slot) => {
-      return runJson(runSource(state, slot));
+    const json = await this.inMemory(namespace, id, (state, slot, shows) => {
+      return runJson(runSource(state, slot, shows));
     });
     if (json !== undefined) return json;
     const stored = await this.ask(id, (projection) => projection.run({ namespace, id }));
-    if (stored === null) throw runNotFound(id);
+    if (stored === null) return this.missing(id);
     return stored;
   }
 
@@ -52,8 +52,8 @@ export class RunArchive {
 
   /** One run as JSON text, without its steps. */
   async summary(namespace: string, id: string): Promise<string> {
-    const json = await this.inMemory(namespace, id, (state, slot) => {
-      return runSummaryJson(runSource(state, slot));
+    const json = await this.inMemory(namespace, id, (state, slot, shows) => {
+      return runSummaryJson(runSource(state, slot, shows));
     });
     if (json !== undefined) return json;
     const whole = JSON.parse(await this.one(namespace, id)) as Record<string, unknown>;
@@ -63,7 +63,8 @@ export class RunArchive {
 
   /** The definition that a run follows, as JSON text. */
   async definition(namespace: string, id: string): Promise<string> {
-    const json = await this.inMemory(namespace, id, (state, slot) => {
+    const json = await this.inMemory(namespace, id, (state, slot, shows) => {
+      shows.run(slot);
       return definitionOfRun(state.programs.at(state.runs.table.program[slot]));
     });
     if (json !== undefined) return json;
@@ -85,13 +86,13 @@ export class RunArchive {
     { limit = LIMITS.pageDefault, cursor }: PageRequest,
   ): Promise<string> {
     const from = cursor === undefined ? 0 : parsePlace(cursor);
-    const inMemory = await this.inMemory(namespace, id, (state, slot): StoredSteps => {
-      return stepsFrom(runSource(state, slot), from, limit);
+    const inMemory = await this.inMemory(namespace, id, (state, slot, shows): StoredSteps => {
+      return stepsFrom(runSource(state, slot, shows), from, limit);
     });
     const { items, next } =
       inMemory ??
       (await this.ask(id, (projection) => projection.steps({ namespace, id, from, limit }))) ??
-      notFound(id);
+      (await this.missing(id));
     const after = next === undefined ? undefined : String(next);
     return pageJson(items, after, { asOf: this.parts.clock(), lagMs: 0 });
   }
@@ -158,14 +159,20 @@ export class RunArchive {
   private inMemory<T>(
     namespace: string,
     id: string,
-    show: (state: ReadonlyState, slot: Slot) => T,
+    show: (state: ReadonlyState, slot: Slot, shows: Shows) => T,
   ): Promise<T | undefined> {
     const { engine, admission } = this.parts;
     admission.read();
-    return engine.read((state) => {
+    return engine.readShown((state, _partition, shows) => {
       const slot = findRun(state, namespace, id);
-      return slot === NO_SLOT ? undefined : show(state, slot);
+      return slot === NO_SLOT ? undefined : show(state, slot, shows);
     });
+  }
+
+  /** That a run is nowhere is known when everything is durable that memory has seen (L2). */
+  private async missing(id: string): Promise<never> {
+    await this.parts.engine.read(() => undefined);
+    throw runNotFound(id);
   }
 
   private ask<T>(id: string, question: (projection: Projection) => Promise<T>): Promise<T> {

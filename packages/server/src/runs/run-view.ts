@@ -11,6 +11,7 @@ import {
   type StepPlace,
   stepPlaces,
 } from '@sluice/core';
+import type { Shows } from '@sluice/engine';
 import {
   type RunSource,
   type ShownStep,
@@ -21,8 +22,12 @@ import { programOf } from '../base/step-outline.ts';
 import { UTF8 } from '../base/utf8.ts';
 import { payloadText, shownTask } from '../tasks/task-view.ts';
 
-/** A run in memory; valid as long as the state does not change. */
-export function runSource(state: ReadonlyState, slot: Slot): RunSource {
+/**
+ * A run in memory; valid as long as the state does not change. Says what it shows, and which tasks
+ * while it shows them.
+ */
+export function runSource(state: ReadonlyState, slot: Slot, shows?: Shows): RunSource {
+  shows?.run(slot);
   const { table, steps, correlations } = state.runs;
   const program = state.programs.at(table.program[slot]);
   let known: StepPlace[] | undefined;
@@ -50,7 +55,7 @@ export function runSource(state: ReadonlyState, slot: Slot): RunSource {
     },
     steps: table.size[slot],
     stateAt: (place) => STEP_STATES[steps.state[slots()[place].slot]],
-    stepAt: (place) => stepAt(state, slots()[place]),
+    stepAt: (place) => stepAt(state, slots()[place], shows),
   };
 }
 
@@ -64,7 +69,7 @@ function parentOf(state: ReadonlyState, slot: Slot): RunSource['run']['parent'] 
   };
 }
 
-function stepAt(state: ReadonlyState, place: StepPlace): ShownStep {
+function stepAt(state: ReadonlyState, place: StepPlace, shows?: Shows): ShownStep {
   const { steps } = state.runs;
   const { slot, reference, kind, name } = place;
   const task = (steps.link[slot] - 1) as Slot;
@@ -75,7 +80,10 @@ function stepAt(state: ReadonlyState, place: StepPlace): ShownStep {
     state: STEP_STATES[steps.state[slot]],
     reason: RUN_REASONS[steps.reason[slot]],
   };
-  if (task >= 0) return { ...of, ...stepOfTask(shownTask(state, task)) };
+  if (task >= 0) {
+    shows?.task(task);
+    return { ...of, ...stepOfTask(shownTask(state, task)) };
+  }
   const step = {
     state: of.state,
     startedAt: steps.startedAt[slot],

@@ -35,7 +35,8 @@ export class RunWaiting {
     const { engine, waiters, runs, keyStreams } = this.parts;
     const { namespace } = caller;
     const signal = endSignal(keyStreams, caller, reply);
-    const waited = await engine.read((state) => {
+    // `one` shows what has ended; that something has not ended shows only by the waiting itself.
+    const waited = await engine.readShown((state) => {
       const slot = findRun(state, namespace, id);
       if (slot === NO_SLOT || isRunOver(state.runs.table.state[slot])) return undefined;
       const run = state.runs.table.number[slot] as TaskNumber;

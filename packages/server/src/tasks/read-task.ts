@@ -5,9 +5,10 @@ import { taskViewJson } from './task-view.ts';
 
 /** The current task, as JSON text. */
 export function readTask(engine: Engine, namespace: string, id: string): Promise<string> {
-  return engine.read((state, partition) => {
+  return engine.readShown((state, partition, shows) => {
     const slot = findTask(state, namespace, id);
     if (slot === NO_SLOT) throw taskNotFound(id);
+    shows.task(slot);
     return taskViewJson(state, slot, partition.progressOf(slot));
   });
 }

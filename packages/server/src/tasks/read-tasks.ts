@@ -12,14 +12,17 @@ export interface TasksRead {
   readonly notIncluded: readonly string[];
 }
 
-/** Those of the tasks that are in memory, all read at one moment. */
+/**
+ * Those of the tasks that are in memory, all read at one moment. That a task is not there may not
+ * be durable: the caller waits before it says so.
+ */
 export function readTasks(
   engine: Engine,
   namespace: string,
   ids: readonly string[],
   room: AnswerRoom,
 ): Promise<TasksRead> {
-  return engine.read((state, partition) => {
+  return engine.readShown((state, partition, shows) => {
     const items: string[] = [];
     const unknown: string[] = [];
     const notIncluded: string[] = [];
@@ -27,7 +30,10 @@ export function readTasks(
       const slot = findTask(state, namespace, id);
       if (slot === NO_SLOT) unknown.push(id);
       else if (room.isFull) notIncluded.push(id);
-      else items.push(room.take(taskViewJson(state, slot, partition.progressOf(slot))));
+      else {
+        shows.task(slot);
+        items.push(room.take(taskViewJson(state, slot, partition.progressOf(slot))));
+      }
     }
     return { items, unknown, notIncluded };
   });

@@ -17,8 +17,8 @@ let archive: TaskArchive;
 beforeEach(() => {
   partition = new TestPartition();
   asked = [];
-  const read = async (view: (state: unknown, reader: unknown) => unknown) => {
-    return view(partition.state, { progressOf: () => undefined });
+  const readShown = async (view: (...seen: unknown[]) => unknown) => {
+    return view(partition.state, { progressOf: () => undefined }, { task: () => undefined });
   };
   const earlier = { attempt: 1, worker: 'earlier', leasedAt: 1, startedAt: 1, endedAt: 2 };
   const stored = { ...earlier, outcome: 'failed', error: '{"message":"no"}', output: '' };
@@ -29,7 +29,7 @@ beforeEach(() => {
     },
   };
   archive = new TaskArchive({
-    engine: { read, position: 0 } as unknown as Engine,
+    engine: { readShown, position: 0 } as unknown as Engine,
     admission: { read: () => undefined } as unknown as Admission,
     projection: projection as unknown as Projection,
     clock: () => 0,

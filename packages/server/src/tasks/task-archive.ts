@@ -38,9 +38,10 @@ export class TaskArchive {
   async one(namespace: string, id: string): Promise<string> {
     const { engine, admission } = this.parts;
     admission.read();
-    const found = await engine.read((state, partition) => {
+    const found = await engine.readShown((state, partition, shows) => {
       const slot = findTask(state, namespace, id);
       if (slot === NO_SLOT) return undefined;
+      shows.task(slot);
       const task = shownTask(state, slot, partition.progressOf(slot));
       const hasEarlier = task.attempt > 1 || state.tasks.retriedAt[slot] !== 0;
       // What attempts used is not in memory.
@@ -49,7 +50,10 @@ export class TaskArchive {
     if (found?.hasMore === false) return shownJson(found.task);
     if (found !== undefined) return shownJson(await this.withAttempts(namespace, found.task));
     const [stored] = (await this.stored(namespace, [id], new AnswerRoom())).items;
-    if (stored === undefined) throw taskNotFound(id);
+    if (stored === undefined) {
+      await this.settled();
+      throw taskNotFound(id);
+    }
     return stored;
   }
 
@@ -163,11 +167,20 @@ export class TaskArchive {
       room,
     );
     const stored = await this.stored(namespace, unknown, room);
+    if (stored.unknown.length > 0) await this.settled();
     return {
       items: [...items, ...stored.items],
       unknown: stored.unknown,
       notIncluded: [...notIncluded, ...stored.notIncluded],
     };
+  }
+
+  /**
+   * A task left memory after its row was written. So a row may be shown at once, and that there is
+   * none is known when everything is durable that memory has seen (L2).
+   */
+  private settled(): Promise<void> {
+    return this.parts.engine.read(() => undefined);
   }
 
   /** Those of the tasks that have left memory. */

@@ -43,7 +43,8 @@ export class TaskWaiting {
   async wait(caller: Caller, id: string, timeoutMs: number, reply: FastifyReply): Promise<string> {
     const { namespace } = caller;
     const signal = endSignal(this.keyStreams, caller, reply);
-    const waited = await this.engine.read((state) => {
+    // `one` shows what has ended; that something has not ended shows only by the waiting itself.
+    const waited = await this.engine.readShown((state) => {
       const slot = findTask(state, namespace, id);
       if (slot === NO_SLOT || isTerminal(state.tasks.state[slot])) return undefined;
       const task = state.tasks.number[slot] as TaskNumber;

@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.ts';
 
 const ENGINE = 'engine/src/engine.ts';
+const SHOWN_PARTS = 'engine/src/shown-parts.ts';
 const RECOVERY = 'engine/src/recovery.ts';
 
 /** Bugs in the loop around the core: when output leaves, and how a restart reads the disk. */
@@ -27,6 +28,20 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
     replace:
       'return new Promise((resolve) => resolve(view(this.partition.state, this.partition)));',
     what: 'A read shows nothing that is not durable (L2): here it shows what is in memory.',
+  },
+  {
+    name: 'task-shown-before-commit',
+    file: SHOWN_PARTS,
+    find: 'if (batch === this.open) this.isInOpen = true;',
+    replace: 'if (batch === this.open) this.isInOpen = false;',
+    what: 'A read of a task waits for a batch that touched it (L2): here not for the open one.',
+  },
+  {
+    name: 'task-shown-during-commit',
+    file: SHOWN_PARTS,
+    find: 'else if (batch === this.appending) this.isInAppending = true;',
+    replace: 'else if (batch === this.appending) this.isInAppending = false;',
+    what: 'A read of a task waits for a batch that touched it (L2): here not for an append.',
   },
   {
     name: 'push-before-commit',

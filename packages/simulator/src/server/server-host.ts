@@ -305,7 +305,7 @@ export class ServerHost {
     this.tick(process, gateway);
     const listener: Listener = {
       process,
-      handle: (exchange) => this.handle(exchange, requests, records),
+      handle: (exchange) => this.handle(exchange, requests, partition as WatchedPartition),
     };
     network.listen(listener);
     process.log(`serves from record ${held.tail} on, epoch ${held.epoch}`);
@@ -350,26 +350,28 @@ export class ServerHost {
   private handle(
     exchange: ServerExchange,
     parts: Parameters<typeof carryOut>[0],
-    records: () => number,
+    partition: WatchedPartition,
   ): void {
     const { method, path } = exchange.request;
+    const id = path.slice(path.lastIndexOf('/') + 1);
     const { now: askedAt } = this.parts.simulation;
     if (path === '/v1/worker-sessions') {
       exchange.tap = (bytes) => this.parts.watch.written(exchange, bytes);
     }
-    const before = records();
+    const before = partition.records;
     const done = carryOut(parts, exchange);
     // The command was executed in this turn, so the answer cannot depend on later records.
-    const seen = records();
+    const seen = partition.records;
+    const seenOfId = partition.touches.ofId(id) ?? seen;
     if (seen > before) this.pauseAfter(exchange.request);
     done.then(
       (answer) => {
         if (answer === undefined) return;
         const { status, body } = answer;
-        if (hasSeenState(answer)) this.parts.watch.letOut(seen, `answer to ${method} ${path}`);
-        if (method === 'GET' && status === 200) {
-          this.parts.watch.shown(path.slice(path.lastIndexOf('/') + 1), body, askedAt);
-        }
+        const isView = method === 'GET' && status === 200;
+        const records = isView ? seenOfId : seen;
+        if (hasSeenState(answer)) this.parts.watch.letOut(records, `answer to ${method} ${path}`);
+        if (isView) this.parts.watch.shown(id, body, askedAt);
         exchange.answer(status, body);
       },
       (cause: Error) => this.parts.simulation.fail(cause),

@@ -5,6 +5,7 @@ import {
   type RecordWriter,
   type Replies,
 } from '@sluice/core';
+import { LastTouches } from './last-touches.ts';
 
 /** Is called after every command of a partition. */
 export interface PartitionWatch {
@@ -18,6 +19,7 @@ export class WatchedPartition extends Partition {
   private readonly watch: PartitionWatch;
   /** Number of records, including those that are not durable yet. */
   records = 0;
+  readonly touches = new LastTouches();
   /** When it began to wait for the return of its sessions. */
   expectedAt = 0;
 
@@ -28,9 +30,10 @@ export class WatchedPartition extends Partition {
   }
 
   override execute<C extends Command>(command: C, writer: RecordWriter): Replies[C['type']] {
-    const before = writer.recordCount;
+    const { recordCount } = writer;
     const reply = super.execute(command, writer);
-    this.records += writer.recordCount - before;
+    this.records += writer.recordCount - recordCount;
+    if (writer.recordCount > recordCount) this.touches.follow(writer, this.records);
     this.watch.executed(command, reply, this);
     return reply;
   }
