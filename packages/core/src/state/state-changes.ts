@@ -2,6 +2,7 @@ import { RUNS_SCHEMA, SCHEDULES_SCHEMA } from '../snapshot/snapshot-archive.ts';
 import type { StateHasher } from '../snapshot/state-hash.ts';
 import type { Archive } from '../structures/archive.ts';
 import type { PayloadColumn } from '../structures/arena.ts';
+import { uint16s } from '../structures/column-memory.ts';
 import { type ColumnTable, columnsOf } from '../structures/columns.ts';
 import type { DedupeTable } from './dedupe-table.ts';
 import { runPayloads, schedulePayloads, stepPayloads, taskPayloads } from './payload-columns.ts';
@@ -51,8 +52,8 @@ export class StateChanges {
     this.runs = touched(runs.table, runPayloads(runs));
     this.steps = touched(runs.steps, stepPayloads(runs));
     this.schedules = touched(schedules.table, schedulePayloads(schedules));
-    this.batchOfTask = new Uint16Array(tasks.capacity);
-    this.batchOfRun = new Uint16Array(runs.table.capacity);
+    this.batchOfTask = uint16s(tasks.capacity);
+    this.batchOfRun = uint16s(runs.table.capacity);
     this.runOfStep = runs.steps.run;
   }
 
