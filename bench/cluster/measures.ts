@@ -29,7 +29,11 @@ export async function submitRate(url: string, count: number): Promise<number> {
 }
 
 /** Tasks per second from their submit to their end, with one worker in this process. */
-export async function finishRate(url: string, count: number): Promise<number> {
+export async function finishRate(
+  url: string,
+  count: number,
+  input: object = INPUT,
+): Promise<number> {
   const client = new Sluice({ url });
   let ended = 0;
   const done = Promise.withResolvers<void>();
@@ -44,7 +48,7 @@ export async function finishRate(url: string, count: number): Promise<number> {
   await client.work([task], { handleSignals: false, slots: SLOTS, onNotice: () => undefined });
   const startedAt = performance.now();
   for (let sent = 0; sent < count; sent += BATCH) {
-    await client.submitMany(task, Array(BATCH).fill(INPUT));
+    await client.submitMany(task, Array(BATCH).fill(input));
   }
   await done.promise;
   const seconds = (performance.now() - startedAt) / 1000;

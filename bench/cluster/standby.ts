@@ -54,7 +54,7 @@ async function lagsUntil(signal: AbortSignal, owner: string, standby: string): P
 }
 
 /** Bytes on disk by the first word of the tables' names, with indexes. */
-async function tableBytes(store: string): Promise<ReadonlyMap<string, number>> {
+export async function tableBytes(store: string): Promise<ReadonlyMap<string, number>> {
   const [server, schema] = store.split('?schema=');
   const session = await TempStore.connectTo(server);
   const { rows } = await session.query<{ kind: string; bytes: number }>(
