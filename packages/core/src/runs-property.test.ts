@@ -6,6 +6,10 @@ import { LARGE, RunWorld, type Size, SMALL } from './testing/runs/run-world.ts';
 import { STEP_KINDS } from './workflow/program.ts';
 
 const RUNS = Number(process.env.SLUICE_RUNS ?? 300);
+
+/** Worlds in which children fail or are cancelled: too rare for 300 draws to meet them always. */
+const RARE_SEEDS = [51, 61, 72, 80];
+
 /** A large definition costs as much as dozens of small ones. */
 const SMALL_PER_LARGE = 30;
 const ENDS = ['succeeded', 'failed', 'cancelled'];
@@ -47,7 +51,8 @@ function playMany(size: Size, numRuns: number): Set<string> {
   const property = fc.property(seeds, (seed) => {
     for (const each of play(seed, size)) met.add(each);
   });
-  fc.assert(property, { numRuns });
+  const examples = size === SMALL ? RARE_SEEDS.map((seed): [number] => [seed]) : [];
+  fc.assert(property, { numRuns, examples });
   return met;
 }
 

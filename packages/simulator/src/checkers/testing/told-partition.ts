@@ -29,7 +29,7 @@ export class ToldPartition {
   readonly listeners: Checker[] = [this.story];
   readonly limits = LIMITS;
   readonly partition: WatchedPartition;
-  private readonly writer = new RecordWriter(UTF8);
+  private writer = new RecordWriter(UTF8);
   private tail = 0;
   private now = 1000;
 
@@ -84,7 +84,8 @@ export class ToldPartition {
     const firstRecord = this.tail;
     this.tail += batch.recordCount;
     for (const each of this.listeners) each.committed?.({ ...batch, expectedTail: firstRecord });
-    this.writer.reset();
+    // The watch reads a batch when the next one begins, so its memory is not used again.
+    this.writer = new RecordWriter(UTF8);
     return { ...batch, firstRecord };
   }
 }
