@@ -1,25 +1,27 @@
 /** `npm run bench:cluster`: one server, an owner on PostgreSQL, and a server that asks it. */
 import { parseArgs } from 'node:util';
+import { measureCosts } from './costs.ts';
 import { finishRate, gap, latency, submitRate } from './measures.ts';
 import { measurePeers } from './peers.ts';
 import { BenchCluster, SETUPS } from './setups.ts';
 import { measureStandby } from './standby.ts';
 import { measureTrimming } from './trimming.ts';
 
-const ALL = [...Object.keys(SETUPS), 'takeover', 'hand-off', 'standby', 'trimming', 'peers'];
+const ROWS = ['takeover', 'hand-off', 'standby', 'costs', 'trimming', 'peers'];
+const ALL = [...Object.keys(SETUPS), ...ROWS];
 
 const HELP = `Usage: npm run bench:cluster -- [options]
 
 Measures the embedded server, the owner of a store in PostgreSQL, and a server that passes requests
 on to the owner: submits in bulk, submit to finished, and the time to the start of the handler. Then
 how long clients wait while the owner is killed, or hands over; what a standby costs, how much the
-database grows, and what trimming its log returns; and the peers that keep their tasks in PostgreSQL, with the works of
+database grows, where the CPU time of a task goes, and what trimming the log returns; and the peers that keep their tasks in PostgreSQL, with the works of
 \`npm run bench\`. Everything is on this machine; client
 and worker are one process.
 
   --tasks N     tasks of each throughput row (default 50000)
   --rounds N    takeovers and hand-offs (default 50)
-  --only LIST   ${Object.keys(SETUPS).join(', ')}, takeover, hand-off, standby, trimming, peers
+  --only LIST   ${ALL.join(', ')}
   --help`;
 
 const { values } = parseArgs({
@@ -76,6 +78,7 @@ else {
   for (const name of values.only.split(',')) {
     if (name in SETUPS) await measureSetup(name);
     else if (name === 'standby') await measureStandby(Number(values.tasks), console.log);
+    else if (name === 'costs') await measureCosts(Number(values.tasks), console.log);
     else if (name === 'trimming') await measureTrimming(console.log);
     else if (name === 'peers') await measurePeers(console.log);
     else await measureGaps(name);

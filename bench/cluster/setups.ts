@@ -42,6 +42,11 @@ export class BenchCluster {
     return new BenchCluster(database, store, await ClusterProcesses.start(store, count));
   }
 
+  /** Process of the database. */
+  get databasePid(): number {
+    return this.database.pid;
+  }
+
   async stop(): Promise<void> {
     await this.servers.dispose();
     await this.database.stop();
