@@ -30,7 +30,7 @@ const CLUSTER_TESTS = ['task-path', 'workflows', 'schedules', 'agent', 'console-
 /** Tests that kill servers. */
 const CHAOS_TESTS = ['tests/chaos/**/*.test.ts'];
 
-/** Tests that fill memory or count what a process does: they run alone, one after the other. */
+/** Tests that fill memory or count what processes use: they run alone, one after the other. */
 const LONE_TESTS = ['tests/{counters,memory}/**/*.test.ts'];
 
 /** Much longer than any test takes on a busy machine: a test that waits for ever must end. */

@@ -1,4 +1,7 @@
-/** A command that only computes, on a machine where other processes keep every core busy. */
+/**
+ * A command that only computes, on a machine where other processes keep every core busy. It runs
+ * alone: other tests would take what the hog is measured by.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
