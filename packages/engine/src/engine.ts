@@ -52,7 +52,7 @@ const UNKNOWN_PAUSE_MS_MAX = 1000;
  *   fires: they would only create more work that cannot be recorded. Both are made up for when the
  *   disk has caught up.
  * engine.term: What leaves without a commit leaves only while no other server can hold the
- *   partition. What a commit releases needs no term: the commit proves the epoch.
+ *   partition. What a later commit releases needs no term: the commit proves the epoch.
  */
 export class Engine {
   private readonly options: StartedOptions;
@@ -270,20 +270,25 @@ export class Engine {
   /** Makes `waiting` wait for the newest event that exists. */
   private wait(waiting: Releasable): void {
     if (!this.open.isEmpty) this.open.waiting.push(waiting);
-    else if (this.appending !== undefined) this.appending.waiting.push(waiting);
-    else this.releaseWithinTerm(waiting);
+    else this.waitForAppending(waiting);
+  }
+
+  /** A commit that was sent before this was asked may be old: it proves nothing (engine.term). */
+  private waitForAppending(waiting: Releasable): void {
+    if (this.appending === undefined) return this.releaseWithinTerm(waiting);
+    const late = { ...waiting, release: () => this.releaseWithinTerm(waiting) };
+    this.appending.waiting.push(this.options.term === undefined ? waiting : late);
   }
 
   private waitForShown(waiting: Releasable): void {
     const { newest } = this.shown;
     if (newest === 'open') this.wait(waiting);
-    else if (newest === 'appending') this.appending?.waiting.push(waiting);
+    else if (newest === 'appending') this.waitForAppending(waiting);
     else this.releaseWithinTerm(waiting);
   }
 
   private releaseWithinTerm(waiting: Releasable): void {
     if (this.options.term?.isOver() !== true) waiting.release();
-    // No commit proves that this server still holds the partition (engine.term).
     else this.options.term.whenRenewed(waiting.release, waiting.drop);
   }
 

@@ -96,6 +96,32 @@ test('an owner without a term answers nothing from memory, but what a commit pro
   expect(await owner.tasks()).toHaveLength(1);
 });
 
+test('a commit proves nothing of what was asked after it was sent (engine.term)', async () => {
+  let isOver = false;
+  const waiting: (() => void)[] = [];
+  const term = {
+    isOver: () => isOver,
+    whenRenewed: (release: () => void) => void waiting.push(release),
+  };
+  const owner = await TestEngine.start({ term });
+  owner.faults.hold();
+  const submitting = owner.submit('a');
+  await owner.faults.whenHeld();
+  const answers: string[] = [];
+  const read = owner.tasks().then(() => answers.push('read'));
+  // The process was stopped here; another server may have committed more since.
+  isOver = true;
+
+  owner.faults.letGo();
+  await submitting;
+  await new Promise(setImmediate);
+  expect(answers).toEqual([]);
+
+  for (const release of waiting) release();
+  await read;
+  expect(answers).toEqual(['read']);
+});
+
 test('an engine that steps down releases nothing more', async () => {
   const owner = await TestEngine.start();
 

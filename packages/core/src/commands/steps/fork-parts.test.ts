@@ -7,6 +7,8 @@ import { TestPartition } from '../../testing/test-partition.ts';
 
 const BRANCHES = 300;
 const ROOMY = { tasksMax: 20_000, payloadBytesMax: 2 ** 30, arenaChunkBytes: 2 ** 20 };
+/** To read a list takes some; many more would be a server that does nothing else. */
+const ALARMS_MAX = 1000;
 const LITTLE = { runUnits: 20, coldRunUnits: 20 };
 
 const FORK = [
@@ -22,8 +24,8 @@ const LIST = Array.from({ length: BRANCHES }, (_, n) => {
   return { taskReferenceName: `b${n}`, name: 'a', inputParameters: { n } };
 });
 
-function world() {
-  const partition = new TestPartition(ROOMY, LITTLE);
+function world(limits = {}) {
+  const partition = new TestPartition({ ...ROOMY, ...limits }, LITTLE);
   const runs = new TestRuns(partition);
   runs.register('flow', { tasks: FORK }, 1);
   return { partition, runs };
@@ -98,4 +100,21 @@ test('the first commands of a process do little, and leave the rest to later one
   expect(ended()).toBeLessThanOrEqual(16);
   proceed(partition);
   expect(runs.run(run).state).toBe('succeeded');
+});
+
+test('a list for whose branches memory has no room lets the alarm rest', () => {
+  // Room for all branches of one fork, as long as there is nothing else.
+  const { partition, runs } = world({ tasksMax: BRANCHES + BRANCHES / 2 });
+  runs.begin('flow', { list: LIST });
+  proceed(partition);
+  const second = runs.begin('flow', { list: LIST });
+
+  let commands = 0;
+  while (partition.nextTimerAt <= partition.now && commands < ALARMS_MAX) {
+    partition.advance();
+    commands += 1;
+  }
+
+  expect(commands).toBeLessThan(ALARMS_MAX);
+  expect(runs.run(second).steps.length).toBe(2);
 });

@@ -40,10 +40,13 @@ export function proceed(decision: Decision, { events }: RunBudget): void {
   while (units > 0 && line.length > 0) {
     const run = turnOf(decision);
     runWork.next = state.runs.table.next[run] as Slot;
+    const { events: before } = runWork;
     const turn = visitRun(decision, run, Math.min(units, UNITS_PER_TURN));
     units -= turn.spent;
     steps += turn.steps;
-    runWork.fullInRow = turn.isFull ? runWork.fullInRow + 1 : 0;
+    // Parts of a list that were only read are no progress: without room they are read again.
+    if (turn.isFull) runWork.fullInRow += 1;
+    else if (runWork.events > before) runWork.fullInRow = 0;
     // Other runs may still end, which makes room. None can when all of them wait for memory.
     if (runWork.fullInRow > line.length) {
       runWork.fullInRow = 0;
