@@ -1,6 +1,6 @@
 /**
  * The first large run of a process: its code is cold, so its commands take many times as long as
- * later ones. Each row is a process of its own.
+ * later ones. Each row is measured in a fresh process.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

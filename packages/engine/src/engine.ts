@@ -160,8 +160,8 @@ export class Engine {
   }
 
   /**
-   * Like `read`, for a view that calls `shows` for each task and each run of which it shows
-   * anything, and that shows nothing else that can change. A refusal, which says that something is
+   * Like `read`, for a view that calls `shows` for each task and run that it shows, and shows
+   * nothing else that can change. A refusal, which says that something is
    * not there, waits for everything.
    */
   readShown<T>(

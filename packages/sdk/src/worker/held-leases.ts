@@ -24,8 +24,8 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
 const SIGNAL_KEYS_MAX = 1000;
 
 /**
- * After a handler that took this long a request of its own costs little. Slots that got their tasks
- * together end together, so the next urgent task would have to wait for all of them: the first
+ * After a handler that took this long, a separate request costs little. Slots that got their tasks
+ * together end together, so the next urgent task would have to wait for all of them. So the first
  * report leaves alone, and its slot is a little ahead of the others from then on.
  */
 const LONG_MS = 5;

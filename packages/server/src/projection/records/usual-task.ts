@@ -71,7 +71,7 @@ export class UsualTask {
   private worker = '';
   /** 0 when the start was not reported. */
   private startedAt = 0;
-  /** Whether the start was reported by itself, and was a change of its own. */
+  /** Whether a separate report told the start, so that the history shows it. */
   private wasRunning = false;
   endedAt = 0;
   result = '';
