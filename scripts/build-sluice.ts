@@ -3,7 +3,7 @@
  * below node_modules, so the package has each source file as JavaScript. Lines and columns stay the
  * same, so that a stack trace points to the source.
  *
- *   node scripts/build-sluice.ts [FOLDER]      default: packages/cli/dist
+ *   node scripts/build-sluice.ts [FOLDER]      default: dist/sluice
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
@@ -142,6 +142,6 @@ export async function buildSluice(folder: string): Promise<PackageFolder> {
 }
 
 if (import.meta.main) {
-  const { folder } = await buildSluice(process.argv[2] ?? path.join(ROOT, 'packages/cli/dist'));
+  const { folder } = await buildSluice(process.argv[2] ?? path.join(ROOT, 'dist/sluice'));
   console.log(`built ${folder}`);
 }

@@ -7,13 +7,14 @@ import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { stopWithNpm } from '../packages/cli/src/npm-parent.ts';
+import { buildBundle } from './build-bundle.ts';
 import { buildConsole } from './build-console.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const LAUNCHER = join(ROOT, 'packages/cli/bin/sluice');
 const EXAMPLE = join(ROOT, 'examples/waveform/main.ts');
 
-await buildConsole();
+await Promise.all([buildConsole(), buildBundle()]);
 const server = spawn(LAUNCHER, ['dev', ...process.argv.slice(2)], {
   stdio: ['inherit', 'pipe', 'inherit'],
 });

@@ -41,6 +41,7 @@ const STAGES: readonly Stage[] = [
   { name: 'tsc console', command: 'tsc', args: ['-p', 'packages/console'] },
   { name: 'tsc', command: 'tsc', args: ['-p', '.'] },
   { name: 'console', command: 'node', args: ['scripts/build-console.ts'] },
+  { name: 'bundle', command: 'node', args: ['scripts/build-bundle.ts'] },
 ];
 
 const { PATH = '' } = process.env;

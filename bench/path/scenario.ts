@@ -36,9 +36,11 @@ export interface ScenarioResult {
 /** Runs one scenario on a fresh server, from submit to finished. The worker is connected first. */
 export async function runScenario(
   scenario: Scenario,
-  serverFlags: readonly string[] = [],
+  profileFlags?: readonly string[],
 ): Promise<ScenarioResult> {
-  const server = await ServerProcess.start(serverFlags);
+  const server = await (profileFlags === undefined
+    ? ServerProcess.start()
+    : ServerProcess.startSources(profileFlags));
   try {
     const { url } = server;
     const { protocol, tasks } = scenario;

@@ -4,8 +4,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { buildBundle } from '../../scripts/build-bundle.ts';
 
-const MAIN = join(import.meta.dirname, '../../packages/cli/src/main.ts');
+const CLI = join(import.meta.dirname, '../../packages/cli');
 
 /** The flags of the `sluice` launcher, so that the server runs as it does for users. */
 const NODE_FLAGS = ['--disable-proto=delete', '--max-semi-space-size=64'];
@@ -16,30 +17,41 @@ export class ServerProcess {
   private child: ChildProcess | undefined;
   /** Its data folder. */
   readonly folder: string;
-  private readonly nodeFlags: readonly string[];
+  private readonly program: readonly string[];
 
-  private constructor(folder: string, extraNodeFlags: readonly string[]) {
+  private constructor(folder: string, program: readonly string[]) {
     this.folder = folder;
-    this.nodeFlags = [...NODE_FLAGS, ...extraNodeFlags];
+    this.program = program;
   }
 
-  static async start(extraNodeFlags: readonly string[] = []): Promise<ServerProcess> {
+  /** The bundle, as users start it. */
+  static async start(): Promise<ServerProcess> {
+    await buildBundle();
+    return ServerProcess.run([join(CLI, 'dist/current/main.js')]);
+  }
+
+  /** The sources, whose names are in profiles. */
+  static startSources(nodeFlags: readonly string[] = []): Promise<ServerProcess> {
+    return ServerProcess.run([...nodeFlags, join(CLI, 'src/main.ts')]);
+  }
+
+  private static async run(program: readonly string[]): Promise<ServerProcess> {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
-    const server = new ServerProcess(folder, extraNodeFlags);
-    await server.run();
+    const server = new ServerProcess(folder, program);
+    await server.begin();
     return server;
   }
 
   /** Kills it, and restarts it on the same data. */
   async startAgain(): Promise<void> {
     this.child?.kill('SIGKILL');
-    await this.run();
+    await this.begin();
   }
 
-  private async run(): Promise<void> {
+  private async begin(): Promise<void> {
     // An agent in the server would share the commands, and the costs, of the one that is measured.
     const flags = ['--no-agent', '--port', '0', '--data', this.folder];
-    const args = [...this.nodeFlags, MAIN, 'dev', ...flags];
+    const args = [...NODE_FLAGS, ...this.program, 'dev', ...flags];
     const child = spawn(process.execPath, args, {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: { ...process.env, UV_THREADPOOL_SIZE: '8' },

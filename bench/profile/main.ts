@@ -21,7 +21,7 @@ const folder = await mkdtemp(join(tmpdir(), 'sluice-profile-'));
 const flags = (role: string) => ['--cpu-prof', `--cpu-prof-dir=${join(folder, role)}`];
 
 try {
-  const server = await ServerProcess.start(flags('server'));
+  const server = await ServerProcess.startSources(flags('server'));
   const place = { contender: 'sluice', address: server.url, queue: 'bench' };
   const client = await RemoteRole.start('client', place, flags('client'));
   const worker = await RemoteRole.start('worker', place, flags('worker'));

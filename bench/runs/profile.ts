@@ -19,7 +19,7 @@ const [, shape] = SHAPES;
 
 const folder = await mkdtemp(join(tmpdir(), 'sluice-profile-'));
 try {
-  const server = await ServerProcess.start(['--cpu-prof', `--cpu-prof-dir=${folder}`]);
+  const server = await ServerProcess.startSources(['--cpu-prof', `--cpu-prof-dir=${folder}`]);
   const sluice = new Sluice({ url: server.url });
   await sluice.work([defineTask({ type: TYPE, run: step })], { slots: 1000 });
   await sluice.workflows.put(definition(shape));

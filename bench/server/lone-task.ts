@@ -14,12 +14,8 @@ type Figures = Readonly<Record<string, number>>;
  * Tasks at a moderate rate, so that few share a request or a commit, with the defaults of the SDK:
  * what each costs in every process, and how long it takes from the call to the handler.
  */
-export function loneTasks(
-  tasks: number,
-  pace: LoneOrder['pace'],
-  nodeFlags: readonly string[] = [],
-): Promise<Figures> {
-  return withStage(tasks, nodeFlags, async ({ server, client, worker }) => {
+export function loneTasks(tasks: number, pace: LoneOrder['pace']): Promise<Figures> {
+  return withStage(tasks, async ({ server, client, worker }) => {
     // The first request of another client makes V8 forget code that it optimised for one.
     await commitsOf(server);
     await submitted({ server, client }, WARM_UP);
@@ -54,7 +50,7 @@ export function loneTasks(
 
 /** Tasks of the first round after the start, beside those of the last of eleven rounds. */
 export function coldTasks(tasks: number): Promise<Figures> {
-  return withStage(1, [], async ({ server, client }) => {
+  return withStage(1, async ({ server, client }) => {
     const costs: number[] = [];
     for (let round = 0; round < ROUNDS; round++) {
       const before = await threadTimes(Number(server.pid));
@@ -77,12 +73,8 @@ interface Stage {
 }
 
 /** A server, a client and a worker that reports after a number of measured tasks. */
-async function withStage(
-  tasks: number,
-  nodeFlags: readonly string[],
-  act: (stage: Stage) => Promise<Figures>,
-): Promise<Figures> {
-  const server = await ServerProcess.start(nodeFlags);
+async function withStage(tasks: number, act: (stage: Stage) => Promise<Figures>): Promise<Figures> {
+  const server = await ServerProcess.start();
   const client = fork(join(import.meta.dirname, 'lone-client.ts'));
   const worker = fork(join(import.meta.dirname, 'lone-worker.ts'));
   try {

@@ -54,6 +54,8 @@ export const ROWS: Readonly<Record<string, Row>> = {
     targets: { 'cold/warm': '1.5' },
     run: (share) => coldTasks(atLeast(100, 10_000 * share)),
   },
+  start: { targets: {}, run: () => start(ServerProcess.start()) },
+  'start-sources': { targets: {}, run: () => start(ServerProcess.startSources()) },
   'idle-1000-workers': { targets: { 'server CPU %': '2' }, run: idleWorkers },
   'restart-1m': { targets: { 'ready s': '2' }, run: restart },
 };
@@ -73,6 +75,18 @@ async function submits(
   const scenario = { protocol: 'http1', slots: 5000, rate: 0, ...order } as const;
   const result = await runScenario({ ...scenario, tasks: tasks * share });
   return { 'submits/s': result.submitsPerSecond, 'server µs': result.serverUs };
+}
+
+/** A server with an empty folder, until it serves. The first start compiles for the others. */
+async function start(starting: Promise<ServerProcess>): Promise<Readonly<Record<string, number>>> {
+  const server = await starting;
+  const startedAt = performance.now();
+  await server.startAgain();
+  const readyMs = performance.now() - startedAt;
+  const cpuMs = await server.cpuMs();
+  const residentMib = (await server.residentBytes()) / 2 ** 20;
+  await server.stop();
+  return { 'ready ms': readyMs, 'CPU ms': cpuMs, residentMib };
 }
 
 async function idleWorkers(share: number): Promise<Readonly<Record<string, number>>> {

@@ -44,7 +44,7 @@ async function fire({ url }: ServerProcess): Promise<void> {
 
 for (const [name, run] of Object.entries({ create, change, fire })) {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-profile-'));
-  const server = await ServerProcess.start(['--cpu-prof', `--cpu-prof-dir=${folder}`]);
+  const server = await ServerProcess.startSources(['--cpu-prof', `--cpu-prof-dir=${folder}`]);
   try {
     await run(server);
   } finally {

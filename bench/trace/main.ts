@@ -54,7 +54,7 @@ async function trace(): Promise<Mark[]> {
   const files = ['server', 'client', 'worker'].map((name) => join(folder, `${name}.json`));
   process.env.SLUICE_MARKS = files[0];
   const watching = join(import.meta.dirname, 'watch-server.ts');
-  const server = await ServerProcess.start(['--import', watching]);
+  const server = await ServerProcess.startSources(['--import', watching]);
   delete process.env.SLUICE_MARKS;
   const client = fork(join(import.meta.dirname, 'watched-client.ts'));
   const worker = fork(join(import.meta.dirname, 'watched-worker.ts'));

@@ -6,6 +6,10 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 
 const LAUNCHER = join(import.meta.dirname, '../bin/sluice');
 
+/** The first file of the sources, or that of the bundle, and whether the cache has it. */
+const FIRST_FILE =
+  /for (?:StrippedTypeScript|ESM) \S+\/cli\/(?:src\/main\.ts|dist\/\w\/main\.js)\.\.\.(.*)/;
+
 let base: string;
 
 beforeEach(() => {
@@ -22,7 +26,7 @@ function start(env: NodeJS.ProcessEnv, cwd = base): 'cache' | 'source' {
   const all = { PATH, HOME: base, NODE_DEBUG_NATIVE: 'COMPILE_CACHE', ...env };
   const { stderr, status } = spawnSync(LAUNCHER, ['--version'], { cwd, env: all });
   expect(status).toBe(0);
-  const line = /StrippedTypeScript \S+\/cli\/src\/main\.ts\.\.\.(.*)/.exec(stderr.toString());
+  const line = FIRST_FILE.exec(stderr.toString());
   return line?.[1].includes('success') ? 'cache' : 'source';
 }
 
