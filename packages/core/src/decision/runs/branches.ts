@@ -98,6 +98,16 @@ export class Branches {
     return { reference, name, workflow, isOptional: optional, task };
   }
 
+  /** Appends the reference of the branch in this slot as a JSON text. */
+  writeReference(step: number, into: JsonWriter): void {
+    const { fork, index } = this.numberOf(step);
+    const { prefix } = this.listOf(fork);
+    if (prefix === '') return into.range(this.listedReference(fork, index));
+    const text = JSON.stringify(`${prefix}${index}`);
+    // Most prefixes are ASCII, and there may be thousands of branches.
+    if (!into.ascii(text)) into.copy(this.utf8.encode(text));
+  }
+
   /** Appends the input of the branch in this slot. */
   writeInput(step: number, into: JsonWriter): void {
     const { fork, index } = this.numberOf(step);
@@ -133,8 +143,9 @@ export class Branches {
       const isNumber = /^(0|[1-9]\d*)$/.test(index) && Number(index) < items[fork];
       return isNumber ? first + Number(index) : undefined;
     }
-    for (let step = first; step < first + items[fork]; step++) {
-      if (this.at(step).reference === reference) return step;
+    const wanted = this.utf8.encode(reference);
+    for (let index = 0; index < items[fork]; index++) {
+      if (isText(this.listedReference(fork, index), wanted, this.utf8)) return first + index;
     }
     return undefined;
   }
@@ -146,11 +157,24 @@ export class Branches {
   }
 
   private element(fork: number, index: number): JsonRange {
+    const { bytes, start } = this.startOf(fork, index);
+    for (const element of elementsOf({ bytes, start, end: start }, start)) return element;
+    throw new Error('a branch has an element');
+  }
+
+  /** The reference that the element of a branch states, in quotes. The rest is not read. */
+  private listedReference(fork: number, index: number): JsonRange {
+    for (const { name, value } of membersOf(this.startOf(fork, index))) {
+      if (isText(name, REFERENCE, this.utf8)) return value;
+    }
+    throw new Error('a branch has a reference');
+  }
+
+  /** Where the element of a branch begins. To find its end is to read it. */
+  private startOf(fork: number, index: number): JsonRange {
     const { bytes, start } = this.input(fork);
     const from = start + this.listOf(fork).starts[index];
-    // The range of the list ends somewhere behind: only the start of an element is needed.
-    for (const element of elementsOf({ bytes, start, end: from }, from)) return element;
-    throw new Error('a branch has an element');
+    return { bytes, start: from, end: from };
   }
 
   private listOf(fork: number): BranchList {
@@ -190,5 +214,7 @@ export class Branches {
 }
 
 const INPUT = Uint8Array.from([0x69, 0x6e, 0x70, 0x75, 0x74]);
+/** `reference` */
+const REFERENCE = Uint8Array.from([0x72, 0x65, 0x66, 0x65, 0x72, 0x65, 0x6e, 0x63, 0x65]);
 /** `__index` */
 const INDEX = Uint8Array.from([0x5f, 0x5f, 0x69, 0x6e, 0x64, 0x65, 0x78]);

@@ -170,38 +170,41 @@ export class RunValues {
   }
 
   private joinOutput(place: RunPlace, join: StepNode): JsonRange {
-    const { utf8 } = this;
     const joined = new JsonWriter();
-    let lead = '{';
-    for (const [reference, output] of this.joined(place, join)) {
-      const name = `${lead}${JSON.stringify(reference)}:`;
-      // Most references are ASCII, and there may be thousands.
-      if (!joined.ascii(name)) joined.copy(utf8.encode(name));
-      if (output === undefined) joined.copy(utf8.encode('null'));
-      else joined.range(this.blobs.whole(output));
-      lead = ',';
+    joined.ascii('{');
+    for (const member of join.members) {
+      const node = place.program.nodes[member];
+      this.beginMember(joined);
+      joined.copy(this.utf8.encode(JSON.stringify(node.reference)));
+      this.endMember(joined, this.outputOf(place, node));
     }
-    joined.copy(utf8.encode(lead === '{' ? '{}' : '}'));
+    for (const branch of this.joinedBranches(place, join)) {
+      this.beginMember(joined);
+      this.branches.writeReference(branch, joined);
+      this.endMember(joined, this.taskOutput(branch));
+    }
+    joined.ascii('}');
     return { bytes: joined.bytes, start: 0, end: joined.length };
   }
 
-  /** The members of a join with their outputs. */
-  private *joined(
-    place: RunPlace,
-    { members, joinsFork }: StepNode,
-  ): Iterable<[string, JsonRange | undefined]> {
-    const { nodes } = place.program;
-    for (const member of members) {
-      yield [nodes[member].reference, this.outputOf(place, nodes[member])];
-    }
+  private beginMember(joined: JsonWriter): void {
+    if (joined.length > 1) joined.comma();
+  }
+
+  private endMember(joined: JsonWriter, output: JsonRange | undefined): void {
+    joined.ascii(':');
+    if (output === undefined) joined.ascii('null');
+    else joined.range(this.blobs.whole(output));
+  }
+
+  /** The slots of the branches that a join of a dynamic fork waited for. */
+  private *joinedBranches(place: RunPlace, { joinsFork }: StepNode): Iterable<number> {
     if (joinsFork < 0) return;
     const { steps } = this.state.runs;
-    const fork = slotOf(this.state.runs, place, nodes[joinsFork]);
+    const fork = slotOf(this.state.runs, place, place.program.nodes[joinsFork]);
     if (fork === NO_SLOT || steps.inner[fork] === 0) return;
     const first = steps.inner[fork] - 1;
-    for (let branch = first; branch < first + steps.items[fork]; branch++) {
-      yield [this.branches.at(branch).reference, this.taskOutput(branch)];
-    }
+    for (let branch = first; branch < first + steps.items[fork]; branch++) yield branch;
   }
 
   private column(where: RunPlace, node: StepNode, field: string): JsonRange | undefined {
