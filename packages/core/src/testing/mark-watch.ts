@@ -42,30 +42,49 @@ export class MarkWatch {
   }
 }
 
+interface UsedTable {
+  /** Slots from here on were never used. */
+  readonly used: number;
+}
+
 class WatchedTable {
   private readonly what: string;
+  private readonly table: UsedTable;
   private readonly columns: ReadonlyMap<string, Column>;
   private readonly batchOf: (slot: number) => number;
-  private before = new Map<string, Column>();
+  /** Made once: tables are copied before every command of every test. */
+  private readonly before: ReadonlyMap<string, Column>;
 
-  constructor(what: string, table: object, batchOf: (slot: number) => number) {
+  constructor(what: string, table: UsedTable, batchOf: (slot: number) => number) {
     this.what = what;
-    const columns = [...columnsOf(table as ColumnTable)];
+    this.table = table;
+    const columns = [...columnsOf(table as unknown as ColumnTable)];
     this.columns = new Map(columns.filter(([name]) => !NOT_SHOWN.test(name)));
+    this.before = new Map([...this.columns].map(([name, column]) => [name, column.slice()]));
     this.batchOf = batchOf;
   }
 
   copy(): void {
-    this.before = new Map([...this.columns].map(([name, column]) => [name, column.slice()]));
+    const { used } = this.table;
+    for (const [name, column] of this.columns) {
+      this.before.get(name)?.set(column.subarray(0, used));
+    }
   }
 
   problems(batch: number): string[] {
-    return [...this.columns].flatMap(([name, column]) => {
-      const before = this.before.get(name);
-      const slot = column.findIndex((value, at) => {
-        return value !== before?.[at] && this.batchOf(at) !== batch;
-      });
-      return slot < 0 ? [] : [`engine.untouched: '${name}' of ${this.what} ${slot} changed`];
-    });
+    const found: string[] = [];
+    for (const [name, column] of this.columns) {
+      const slot = this.unmarkedChange(column, this.before.get(name) as Column, batch);
+      if (slot >= 0) found.push(`engine.untouched: '${name}' of ${this.what} ${slot} changed`);
+    }
+    return found;
+  }
+
+  private unmarkedChange(column: Column, before: Column, batch: number): number {
+    const { used } = this.table;
+    for (let slot = 0; slot < used; slot++) {
+      if (column[slot] !== before[slot] && this.batchOf(slot) !== batch) return slot;
+    }
+    return -1;
   }
 }

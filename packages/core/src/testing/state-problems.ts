@@ -28,6 +28,8 @@ export function stateProblems(state: ReadonlyState): string[] {
 function fractionProblems({ tasks, dedupe, runs, schedules }: ReadonlyState): string[] {
   return [tasks, dedupe, runs.table, runs.steps, schedules.table].flatMap((table) =>
     [...columnsOf(table as unknown as ColumnTable)].flatMap(([name, column]) => {
+      // The others cannot hold one.
+      if (!(column instanceof Float64Array)) return [];
       const slot = column.findIndex((value) => !Number.isInteger(value));
       return slot < 0 ? [] : [`L3: column '${name}' holds ${column[slot]} in slot ${slot}`];
     }),

@@ -6,7 +6,7 @@ import { TestPartition } from '../../testing/test-partition.ts';
 /** Long lists and long chains, by commands that may do little. */
 
 const BRANCHES = 300;
-const ROOMY = { tasksMax: 20_000, payloadBytesMax: 2 ** 30, arenaChunkBytes: 2 ** 20 };
+const ROOMY = { tasksMax: 4000, payloadBytesMax: 2 ** 30, arenaChunkBytes: 2 ** 20 };
 /** To read a list takes some; many more would be a server that does nothing else. */
 const ALARMS_MAX = 1000;
 const LITTLE = { runUnits: 20, coldRunUnits: 20 };
