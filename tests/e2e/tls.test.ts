@@ -281,7 +281,7 @@ test('a certificate that is not trusted is named at once, with the way to trust 
 test('an address with https that has no TLS is said to be so', async () => {
   server = await ServerProcess.startDev(join(folder, 'data'));
   const url = server.url.replace('http:', 'https:');
-  const sluice = new Sluice({ url, giveUpAfterMs: 1 });
+  const sluice = new Sluice({ url, giveUpAfterMs: 500 });
 
   const listed = await runSluice(['task', 'list'], { SLUICE_URL: url });
   const submitted = sluice.submit('hello', 1);

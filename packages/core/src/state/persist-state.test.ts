@@ -134,12 +134,15 @@ test('a snapshot of another partition is refused', () => {
   expect(() => empty(lived.limits, 7).load(snapshot)).toThrow(/of partition 0, not of 7/);
 });
 
+/** Every third byte: all of them took a minute. Three and eight meet all bits of neighbours. */
+const FLIP_EVERY = 3;
+
 test('a flipped bit in a snapshot is noticed, unless the state is the same without it', () => {
   const { pieces, ...snapshot } = snapshotOf(lived.replayed());
   const bytes = joined(pieces);
   const accepted: Uint8Array[] = [];
 
-  for (let at = 0; at < bytes.length; at++) {
+  for (let at = 0; at < bytes.length; at += FLIP_EVERY) {
     const flipped = bytes.slice();
     flipped[at] ^= 1 << (at & 7);
     const loaded = empty();
@@ -152,7 +155,7 @@ test('a flipped bit in a snapshot is noticed, unless the state is the same witho
   }
 
   expect(accepted.filter((saved) => !isSame(saved, bytes))).toEqual([]);
-  expect(accepted.length).toBeLessThan(bytes.length / 100);
+  expect(accepted.length).toBeLessThan(bytes.length / FLIP_EVERY / 100);
 });
 
 test('a snapshot whose hash is another is refused', () => {
