@@ -46,6 +46,10 @@ const SAME: [string, Sent][] = [
   ['tasks', { path: TASKS, body: '[{"type":"a"},{"type":"b"}]' }],
   ['a task that exists', { path: TASKS, body: '{"type":"a","dedupeKey":"k"}' }],
   ['a key with another input', { path: TASKS, body: '[{"type":"a","dedupeKey":"k","input":2}]' }],
+  ['a request with a key', { path: TASKS, body: '[{"type":"a"}]', headers: key('one') }],
+  ['one task with a key of its request', { path: TASKS, body: '{"type":"a"}', headers: key('2') }],
+  ['a key of another request', { path: TASKS, body: '[{"type":"b"}]', headers: key('one') }],
+  ['a wrong key of a request', { path: TASKS, body: '{"type":"a"}', headers: key('two words') }],
   ['an empty body', { path: TASKS }],
   ['no JSON', { path: TASKS, body: '{"type":' }],
   ['a wrong field', { path: TASKS, body: '{"type":"a","ö":1}' }],
@@ -58,6 +62,10 @@ const SAME: [string, Sent][] = [
   ['a wrong report', { path: REPORTS, body: '{"reports":[{"kind":"sang"}]}' }],
   ['what is no session', { path: '/v1/worker-sessions/me/reports', body: '{"reports":[]}' }],
 ];
+
+function key(text: string): Record<string, string> {
+  return { 'idempotency-key': text };
+}
 
 function manyHeaders(): Record<string, string> {
   return Object.fromEntries(Array.from({ length: 120 }, (_, n) => [`x-${n}`, 'x']));

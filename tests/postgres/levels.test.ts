@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { LEVEL } from '@sluice/core';
 import { TempStore } from '@sluice/postgres/testing/store-fixture';
 import { Sluice } from '@sluice/sdk';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -60,14 +61,15 @@ test('newer servers join, take over and hand back, and the level bars the way ba
   acknowledged.push(await submit());
 
   const refused = await inCluster('cluster', 'raise-level');
-  expect(refused.stdout).toContain(`the level stays 1: ${older.url}`);
+  expect(refused.stdout).toContain(`the level stays ${LEVEL}: ${older.url}`);
   await cluster.stop(older);
   await cluster.owner();
   const raised = await inCluster('cluster', 'raise-level');
-  expect(raised.stdout).toContain('raised from level 1 to 2');
+  expect(raised.stdout).toContain(`raised from level ${LEVEL} to ${LEVEL + 1}`);
   acknowledged.push(await submit());
 
-  await expect(cluster.add()).rejects.toThrow(/is at level 2, and this version knows 1/);
+  const tooNew = `is at level ${LEVEL + 1}, and this version knows ${LEVEL}`;
+  await expect(cluster.add()).rejects.toThrow(tooNew);
   for (const id of acknowledged) {
     const answer = await fetch(`${newer.url}/v1/tasks/${id}`);
     expect(answer.status).toBe(200);

@@ -79,6 +79,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'clock',
     'config',
     'limits',
+    'dedupe',
     'http',
     'forwarding',
     'console',

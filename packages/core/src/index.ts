@@ -15,7 +15,7 @@ export {
   parseLeaseToken,
   writeLeaseToken,
 } from './base/lease-token.ts';
-export { LEVEL } from './base/level.ts';
+export { LEVEL, REQUEST_KEYS_LEVEL } from './base/level.ts';
 export { LimitError } from './base/limit-error.ts';
 export { DEFAULT_NAMESPACE, namespaceOf, queueKey, taskTypeOf } from './base/queue-key.ts';
 export { parseRunId, runIdText } from './base/run-id.ts';
@@ -132,6 +132,7 @@ export type {
 } from './commands/tasks/patch-tasks.ts';
 export type { PauseTask, PauseTaskReply, ResumeTask } from './commands/tasks/pause-tasks.ts';
 export type { ReadmitTask, ReadmitTaskReply } from './commands/tasks/readmit-task.ts';
+export { UNKNOWN_STATE } from './commands/tasks/request-keys.ts';
 export type { RetryTasks, RetryTasksReply } from './commands/tasks/retry-tasks.ts';
 export type { SignalTask, SignalTaskReply } from './commands/tasks/signal-task.ts';
 export type { KnownTask, SubmitTasks, SubmitTasksReply } from './commands/tasks/submit-tasks.ts';
@@ -202,6 +203,7 @@ export {
   VALUE_RULE,
 } from './task/constraints.ts';
 export {
+  type DedupeClaim,
   EXISTING_DUPLICATE,
   REFUSE_DUPLICATE,
   REPLACE_DUPLICATE,

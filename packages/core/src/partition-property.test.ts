@@ -108,6 +108,8 @@ const EVERYTHING = [
   'too_many_keys',
   'dedupe_mismatch',
   'deduplicated',
+  'request repeated',
+  'request_mismatch',
   'too_many_sessions',
   'resume_outdated',
   'payload moved',

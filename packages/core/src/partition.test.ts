@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import type { SessionId } from './base/ids.ts';
-import { LEVEL } from './base/level.ts';
 import type { CreateAccessKey } from './commands/access/create-access-key.ts';
 import type { RevokeAccessKey } from './commands/access/revoke-access-key.ts';
 import type { ResetAfterRestore } from './commands/backup/reset-after-restore.ts';
@@ -75,14 +74,6 @@ test('a command writes one record, however many events it has', () => {
   partition.execute(submit(6, 3), writer);
 
   expect(writer.recordCount).toBe(1);
-});
-
-test('a partition writes no event above its level (level.waits)', () => {
-  const partition = emptyPartition();
-  partition.level = LEVEL - 1;
-
-  const submitting = () => partition.execute(submit(6, 1), new RecordWriter(testUtf8));
-  expect(submitting).toThrow('a partition writes no event above its level');
 });
 
 test('the outputs of a command are gone with the next one', () => {
@@ -258,6 +249,7 @@ function busyPartition(): TestPartition {
   partition.submit({ input: '"last"' });
   operateOnAll(partition);
   cancelledRun(partition);
+  partition.submitAs({ key: 9, input: 1, windowMs: 1000 }, [{}]);
   return partition;
 }
 

@@ -3,6 +3,7 @@ export { COMMAND_TYPE, CONTAINER_TYPE, execTypeOf, setExecType } from './base/ex
 export { LIMITS, PING_AFTER_MS } from './base/limits.ts';
 export { mergePatch } from './base/merge-patch.ts';
 export { OWNER_HEADER, ROLE_PATH, type ServerRole } from './base/owner.ts';
+export { REQUEST_KEY_HEADER, REQUEST_WINDOW_HEADER } from './base/request-key.ts';
 export { ACCESS, type Access, mayCall, ROLES, type Role } from './base/roles.ts';
 export { BYTES, type Route, repeatability } from './base/route.ts';
 export { type ErrorDetail, SluiceError } from './base/sluice-error.ts';
@@ -114,6 +115,7 @@ export {
   WaitTasksRequest,
 } from './schemas/task-operation-schemas.ts';
 export {
+  SubmitHeaders,
   SubmitQuery,
   TaskDefinition,
   TaskParams,

@@ -30,7 +30,11 @@ export function openApiDocument(version: string): object {
 }
 
 function operation(operationId: string, route: Route): object {
-  const parameters = [...parametersOf(route.params, 'path'), ...parametersOf(route.query, 'query')];
+  const parameters = [
+    ...parametersOf(route.params, 'path'),
+    ...parametersOf(route.query, 'query'),
+    ...parametersOf(route.headers, 'header'),
+  ];
   return {
     operationId,
     summary: route.summary,
@@ -47,13 +51,13 @@ interface ObjectSchema {
   readonly required?: readonly string[];
 }
 
-function parametersOf(schema: TSchema | undefined, place: 'path' | 'query'): object[] {
+function parametersOf(schema: TSchema | undefined, place: 'path' | 'query' | 'header'): object[] {
   if (schema === undefined) return [];
   const { properties, required = [] } = schema as unknown as ObjectSchema;
   return Object.entries(properties).map(([name, property]) => ({
     name,
     in: place,
-    required: required.includes(name),
+    required: place !== 'header' && required.includes(name),
     schema: property,
   }));
 }

@@ -5,6 +5,7 @@ export type {
   ClientPorts,
   HttpAnswer,
   HttpRequest,
+  RequestKey,
   StreamListener,
   StreamPort,
 } from './base/ports.ts';

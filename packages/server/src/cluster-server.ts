@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Server as TlsServer } from 'node:tls';
 import type { Worker } from 'node:worker_threads';
-import { LEVEL } from '@sluice/core';
+import { LEVEL, REQUEST_KEYS_LEVEL } from '@sluice/core';
 import type { FollowedPartition } from '@sluice/engine';
 import { ROLE_PATH, type ServerRole } from '@sluice/protocol';
 import type { ServerOptions } from './assembly/server-options.ts';
@@ -101,6 +101,7 @@ export class ClusterServer {
     const clock = () => server?.now() ?? Date.now();
     const forwarder = new Forwarder({
       owner: () => server?.answering,
+      knowsRequestKeys: () => server !== undefined && server.level >= REQUEST_KEYS_LEVEL,
       guard: new RequestGuard([options.host, ...(options.allowedHosts ?? [])], limits),
       bodyBytesMax: limits.bodyBytesMax,
       ...{ runId, secret, desk, clock },

@@ -14,6 +14,7 @@ export {
   loadConfig,
 } from './config/load-config.ts';
 export { printConfig } from './config/print-config.ts';
+export { inputWords } from './dedupe/dedupe-hashes.ts';
 export { Gateway } from './gateway/gateway.ts';
 export { ServerOutputs } from './gateway/server-outputs.ts';
 export { Admission } from './limits/admission.ts';
@@ -30,7 +31,6 @@ export { RunOperations } from './runs/run-operations.ts';
 export { changeSchedules } from './schedules/schedule-batch.ts';
 export { ScheduleOperations } from './schedules/schedule-operations.ts';
 export { Server } from './server.ts';
-export { inputWords } from './tasks/dedupe-hashes.ts';
 export { TaskWaiters } from './tasks/task-waiters.ts';
 export type { StreamSink } from './workers/worker-stream.ts';
 export { WorkerStreams } from './workers/worker-streams.ts';

@@ -41,6 +41,7 @@ import { QueueRates } from './queues/queue-rates.ts';
 import { Scripts } from './scripts/scripts.ts';
 import { Stats } from './stats/stats.ts';
 import { StatsKeeper } from './stats/stats-keeper.ts';
+import { TaskArchive } from './tasks/task-archive.ts';
 import { TaskWaiters } from './tasks/task-waiters.ts';
 import { WorkerStreams } from './workers/worker-streams.ts';
 
@@ -248,7 +249,9 @@ async function openParts(options: HostOptions, opened: Opened): Promise<Parts> {
   projection.follow(engine.feed, engine.position, state.programs.all());
   checkKeys(options, state);
   const admission = new Admission(engine, stored, memoryOf(server), term);
-  gateway = gatewayOf({ engine, admission, streams, rates, logs, blobs, clock, observation });
+  gateway = gatewayOf({
+    ...{ engine, admission, streams, rates, logs, blobs, clock, observation, projection },
+  });
   const starts = await LogStarts.begin(store.note(STARTS_NOTE), engine.position);
   scripts.evaluate(await engine.read((_, partition) => partition.openEvaluations()));
   return {
@@ -266,12 +269,23 @@ async function observationOf({ server, log, store, followed }: HostOptions): Pro
 
 type GatewayParts = Pick<
   Parts,
-  'engine' | 'admission' | 'streams' | 'rates' | 'logs' | 'blobs' | 'clock' | 'observation'
+  | 'engine'
+  | 'admission'
+  | 'streams'
+  | 'rates'
+  | 'logs'
+  | 'blobs'
+  | 'clock'
+  | 'observation'
+  | 'projection'
 >;
 
 function gatewayOf({ observation, ...parts }: GatewayParts): Gateway {
+  const archive = new TaskArchive(parts);
   return new Gateway({
     ...parts,
+    levelOf: () => observation.partition.level,
+    ends: (namespace, ids) => archive.ends(namespace, ids),
     monotonic: () => performance.now(),
     random: Math.random,
     newSessionId: () => `s_${randomBytes(18).toString('base64url')}`,

@@ -117,8 +117,9 @@ export class World implements ServerWatch {
     this.projection = projection;
     this.receivers = new SimReceivers(simulation, (message) => callbacks.heard(message));
     const { receivers } = this;
+    const stateOf = (id: string) => made.answers.stateOf(id);
     const hostParts = { simulation, network, disk, plan, situations, projection, receivers };
-    this.host = new ServerHost({ ...hostParts, watch: this });
+    this.host = new ServerHost({ ...hostParts, stateOf, watch: this });
     this.host.boot();
     const parts = { simulation, network, situations };
     this.workerParts = { ...parts, runs };

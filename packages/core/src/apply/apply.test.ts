@@ -30,6 +30,7 @@ const FAILED = TASK_STATES.indexOf('failed');
 const HISTORY: readonly Event[] = [
   submitted(0, 1),
   submitted(1, 2),
+  event('requestRemembered', { slot: 0, task: 1, dedupe: claimOf(9) }),
   leased({ slot: 0, task: 1, lease: 1, session: 'a' }),
   leased({ slot: 1, task: 2, lease: 2, session: 'b' }),
   event('attemptStarted', { slot: 0, task: 1 }),
@@ -261,9 +262,15 @@ test('an event that does not find its task in its slot shows that state and log 
 });
 
 function submitted(slot: number, task: number): Event {
-  const dedupe = { words: Uint32Array.of(task, 2, 3, 4, 5, 6, 7, 8), start: 0, windowMs: 1000 };
   const input = payload('"in"');
-  return event('taskSubmitted', { slot, task, taskType: 't', priority: 4, dedupe, input });
+  return event('taskSubmitted', {
+    slot,
+    task,
+    taskType: 't',
+    priority: 4,
+    dedupe: claimOf(task),
+    input,
+  });
 }
 
 function leased(given: { slot: number; task: number; lease: number; session: string }): Event {
@@ -277,4 +284,8 @@ function event(name: keyof ReturnType<typeof makeEvents>, fields: object): Event
 function payload(text: string) {
   const bytes = new TextEncoder().encode(text);
   return { bytes, start: 0, end: bytes.length };
+}
+
+function claimOf(task: number) {
+  return { words: Uint32Array.of(task, 2, 3, 4, 5, 6, 7, 8), start: 0, windowMs: 1000 };
 }

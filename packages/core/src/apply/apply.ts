@@ -27,6 +27,13 @@ const PARTITION_APPLIERS: Appliers<typeof PARTITION_EVENTS> = {
     state.changes.noteKey(slot);
     state.dedupe.setInput(slot, dedupe);
   },
+  request_remembered: (state, at, { slot, task, dedupe }) => {
+    invariant(state.tasks.number[slot] === task, 'a request stands for the task that it names');
+    const { use } = state.queues[state.tasks.queue[slot]];
+    use.dedupeKeys += 1;
+    const first = { task, submittedAt: at, namespace: use.index };
+    state.changes.noteKey(state.dedupe.addRequest(dedupe, first));
+  },
   numbers_skipped: (state, _at, { nextLease, nextDelivery }) => {
     state.nextLease = nextLease;
     state.outbox.skipTo(nextDelivery);

@@ -6,4 +6,7 @@
  *   replaced one after the other, and older ones can take over again, until somebody raises the
  *   level.
  */
-export const LEVEL = 1;
+export const LEVEL = 2;
+
+/** The level that remembers requests by keys. */
+export const REQUEST_KEYS_LEVEL = 2;

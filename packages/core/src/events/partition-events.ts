@@ -1,4 +1,5 @@
 import type { LeaseNumber } from '../base/ids.ts';
+import { REQUEST_KEYS_LEVEL } from '../base/level.ts';
 import { branded, claim, type EventDeclaration, number } from './fields.ts';
 
 /** Events about the partition itself. */
@@ -8,6 +9,17 @@ export const PARTITION_EVENTS = {
 
   /** The task of a key took the input of a later submit. `slot` is the entry of the key. */
   dedupe_input_changed: { number: 29, version: 1, fields: { dedupe: claim } },
+
+  /**
+   * The tasks of a submit are remembered by the key of its request. `slot` and `task` are those of
+   * the first task; the others have the numbers that follow.
+   */
+  request_remembered: {
+    number: 66,
+    version: 1,
+    level: REQUEST_KEYS_LEVEL,
+    fields: { dedupe: claim },
+  },
 
   /** Lower numbers belong to leases and deliveries from before a restore. */
   numbers_skipped: {

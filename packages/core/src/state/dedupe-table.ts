@@ -23,10 +23,20 @@ export type DedupeReader = ReadonlyColumns<DedupeTable> &
     >
   >;
 
+/** Stands in `lastState` of a key that a whole request has; no state of a task has this number. */
+const OF_REQUEST = 255;
+
 /** A part of the words of a claim. */
 interface WordRange {
   readonly from: number;
   readonly to: number;
+}
+
+/** What a key stands for, and the index of its namespace. */
+interface Keyed {
+  readonly task: TaskNumber;
+  readonly submittedAt: number;
+  readonly namespace: number;
 }
 
 /**
@@ -34,7 +44,7 @@ interface WordRange {
  *
  * Keys and inputs are stored as hashes. With 128 bits a collision is less likely than a hardware
  * error, and every entry has the same small size. Columns have their full length, as in the task
- * table.
+ * table. The key of a request stands for its first task, and so for all of them.
  *
  * - No two entries have the same key.
  */
@@ -45,7 +55,7 @@ export class DedupeTable extends ColumnTable {
   readonly expiresAt = float64s(this.capacity);
   /** Index of the namespace that the key counts for. */
   readonly namespace = uint16s(this.capacity);
-  /** State of the task when it left memory; meaningless before. */
+  /** State of the task when it left memory, meaningless before; or `OF_REQUEST`. */
   readonly lastState = uint8s(this.capacity);
   count = 0;
   private readonly words = uint32s(this.capacity * CLAIM_WORDS);
@@ -69,12 +79,13 @@ export class DedupeTable extends ColumnTable {
   }
 
   /**
-   * The entry of the task's key; `NO_SLOT` when it has none. Looks at every entry, which is fast
-   * enough for what an operator asks for one task.
+   * The entry of the task's own key; `NO_SLOT` when it has none. Looks at every entry, which is
+   * fast enough for what an operator asks for one task.
    */
   entryOf(task: TaskNumber): Slot {
     for (let entry = 0; entry < this.fresh; entry++) {
-      if (this.task[entry] === task) return entry as Slot;
+      const isOwn = this.lastState[entry] !== OF_REQUEST;
+      if (this.task[entry] === task && isOwn) return entry as Slot;
     }
     return NO_SLOT;
   }
@@ -93,10 +104,7 @@ export class DedupeTable extends ColumnTable {
     this.takeWords(entry, claim, { from: KEY_WORDS, to: CLAIM_WORDS });
   }
 
-  add(
-    claim: DedupeClaim,
-    { task, submittedAt, namespace }: { task: TaskNumber; submittedAt: number; namespace: number },
-  ): Slot {
+  add(claim: DedupeClaim, { task, submittedAt, namespace }: Keyed): Slot {
     if (this.count >= this.capacity) throw new LimitError('dedupeKeysMax', this.capacity);
     const entry = this.freed === NO_SLOT ? (this.fresh++ as Slot) : this.freed;
     if (entry === this.freed) this.freed = this.nextFreed[entry] as Slot;
@@ -112,10 +120,18 @@ export class DedupeTable extends ColumnTable {
     return entry;
   }
 
+  /** The key of a request, whose first task this is. */
+  addRequest(claim: DedupeClaim, first: Keyed): Slot {
+    const entry = this.add(claim, first);
+    this.lastState[entry] = OF_REQUEST;
+    return entry;
+  }
+
   remove(entry: Slot): void {
     this.timers.remove(entry);
     this.index.remove(entry);
     this.task[entry] = 0;
+    if (this.lastState[entry] === OF_REQUEST) this.lastState[entry] = 0;
     this.nextFreed[entry] = this.freed;
     this.freed = entry;
     this.count -= 1;

@@ -35,7 +35,7 @@ import { KnownSessions } from './follow/known-sessions.ts';
 import { MarkWatch } from './mark-watch.ts';
 import { heldBy, matchingProblems, stateProblems } from './state-problems.ts';
 import { DEFAULT_LIMITS } from './test-limits.ts';
-import { claimsOf, joined } from './test-payloads.ts';
+import { claimOf, claimsOf, joined, type TestDedupe } from './test-payloads.ts';
 import type { Notice, Push, TestOffer, TestReport, TestTask } from './test-requests.ts';
 import { testUtf8 } from './test-utf8.ts';
 
@@ -110,6 +110,10 @@ export class TestPartition {
     return this.partition.outputs;
   }
 
+  set level(level: number) {
+    this.partition.level = level;
+  }
+
   get sessionCount(): number {
     return this.partition.sessionCount;
   }
@@ -119,6 +123,11 @@ export class TestPartition {
   }
 
   submit(...tasks: TestTask[]): SubmitTasksReply {
+    return this.submitAs(undefined, tasks);
+  }
+
+  /** A submit whose request has a key, if one is given. */
+  submitAs(request: TestDedupe | undefined, tasks: readonly TestTask[]): SubmitTasksReply {
     const { bytes, ends } = joined(tasks.map((task) => task.input ?? ''));
     return this.execute<SubmitTasks>({
       type: 'submit_tasks',
@@ -127,6 +136,7 @@ export class TestPartition {
       inputs: bytes,
       inputEnds: ends,
       ...claimsOf(tasks),
+      ...(request === undefined ? {} : { request: claimOf(request) }),
     });
   }
 

@@ -1,5 +1,5 @@
 import type { DedupeClaims } from '../commands/tasks/duplicates.ts';
-import { REFUSE_DUPLICATE } from '../task/dedupe-claim.ts';
+import { type DedupeClaim, REFUSE_DUPLICATE } from '../task/dedupe-claim.ts';
 import { testUtf8 } from './test-utf8.ts';
 
 /** Small numbers stand for the hashes of key and input. */
@@ -26,6 +26,11 @@ export function joined(texts: readonly string[]): { bytes: Uint8Array; ends: num
 /** The hash that a small number stands for. */
 export function hashWords(number: number): Uint32Array {
   return Uint32Array.of(number % 2, 1, 2, number);
+}
+
+export function claimOf({ key, input, windowMs }: TestDedupe): DedupeClaim {
+  const words = Uint32Array.from([...hashWords(key), ...hashWords(input)]);
+  return { words, start: 0, windowMs };
 }
 
 /** Keys share their first words, so that their hashes share a chain of the index. */

@@ -20,6 +20,8 @@ export interface Route {
   readonly params?: TSchema;
   /** Without a schema, a query string is refused. */
   readonly query?: TSchema;
+  /** Headers with a meaning of this call. Required ones are so only beside the others. */
+  readonly headers?: TSchema;
   /** The schema of a JSON body, or the media type of a body that is not parsed. */
   readonly body?: TSchema | typeof BYTES;
   /** A missing body counts as an empty object. */
@@ -30,7 +32,8 @@ export interface Route {
   /**
    * The server that forwards a request may send it a second time when the owner may have executed
    * the first copy: the second copy changes nothing more, and its answer is true. With `if_deduped`
-   * this holds when every item of the body has a dedupe key. Reads need not say it.
+   * this holds when every item of the body has a dedupe key, or the request has one. Reads need not
+   * say it.
    */
   readonly repeatable?: true | 'if_deduped';
 }

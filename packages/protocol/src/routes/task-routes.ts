@@ -25,6 +25,7 @@ import {
   WaitTasksRequest,
 } from '../schemas/task-operation-schemas.ts';
 import {
+  SubmitHeaders,
   SubmitQuery,
   TaskParams,
   TaskPatch,
@@ -47,6 +48,7 @@ export const TASK_ROUTES = {
     access: 'submit',
     summary: 'Submit one task, or an array of up to 1,000: all or nothing',
     query: SubmitQuery,
+    headers: SubmitHeaders,
     body: Type.Union([TaskRequest, TaskRequests]),
     answers: {
       200: Type.Union([SubmittedTask, TaskView]),

@@ -2,6 +2,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { exactlyOne, notTogether } from '../base/documented.ts';
 import { LIMITS } from '../base/limits.ts';
 import { literals } from '../base/literals.ts';
+import { REQUEST_KEY_HEADER, REQUEST_WINDOW_HEADER } from '../base/request-key.ts';
 import { DOCUMENTED_TIME_PATTERN } from '../base/time-pattern.ts';
 import { BlobHash } from './blob-schemas.ts';
 import { Exec } from './exec-schemas.ts';
@@ -233,6 +234,26 @@ export const SubmitQuery = Type.Object(
   { additionalProperties: false },
 );
 export type SubmitQuery = Static<typeof SubmitQuery>;
+
+export const SubmitHeaders = Type.Object(
+  {
+    [REQUEST_KEY_HEADER]: Type.String({
+      pattern: '^[!-~]{1,128}$',
+      description:
+        'Makes the request safe to send again: the same key with the same body gives the same ' +
+        'tasks. The answer repeats the key.',
+    }),
+    [REQUEST_WINDOW_HEADER]: Type.Optional(
+      Type.Integer({
+        minimum: LIMITS.dedupeWindowMsMin,
+        maximum: LIMITS.dedupeWindowMsMax,
+        default: LIMITS.dedupeWindowMsDefault,
+        description: 'How long the request is remembered.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
 
 function orNull<T extends TSchema>(schema: T) {
   return Type.Optional(Type.Union([schema, Type.Null()]));

@@ -17,6 +17,14 @@ export interface HttpRequest {
   readonly body?: string;
   /** For streams with ids: the stream continues after the event with this id. */
   readonly lastEventId?: string;
+  /** The request may be sent again: the server remembers it by this key. */
+  readonly requestKey?: RequestKey;
+}
+
+/** The key of a whole request, and how long the server remembers it. */
+export interface RequestKey {
+  readonly key: string;
+  readonly windowMs: number;
 }
 
 export interface HttpAnswer {
@@ -24,6 +32,8 @@ export interface HttpAnswer {
   readonly text: string;
   /** The `Retry-After` header, as received. */
   readonly retryAfter?: string;
+  /** The key of the request, from a server that remembers requests by their keys. */
+  readonly requestKey?: string;
 }
 
 /** Why no complete answer arrived. */

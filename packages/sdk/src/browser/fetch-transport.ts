@@ -1,4 +1,5 @@
 import type { Answered, Cancel, HttpAnswer, HttpRequest, StreamListener } from '../base/ports.ts';
+import { answerHeaders, headersOf } from '../calls/http-headers.ts';
 import type { Transport, TransportOptions } from '../calls/platform.ts';
 
 /** Requests over `fetch`, for browsers. An answer counts only when it arrived completely (L10). */
@@ -38,7 +39,7 @@ export class FetchTransport implements Transport {
   /** After cancelling there is no callback; after a failure it settles with undefined. */
   private exchange(request: HttpRequest, { read, settled }: Exchange): Cancel {
     const { addresses, headers } = this.#options;
-    const { address, method, path, body, lastEventId } = request;
+    const { address, method, path, body } = request;
     const connection = new AbortController();
     const isWanted = (): boolean => !connection.signal.aborted;
     const settle = (answer?: HttpAnswer): void => {
@@ -47,11 +48,7 @@ export class FetchTransport implements Transport {
     fetch(`${addresses[address]}${path}`, {
       method,
       body: body ?? null,
-      headers: {
-        ...headers,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
-      },
+      headers: { ...headers, ...headersOf(request) },
       signal: connection.signal,
       // The key must not go to any other server.
       redirect: 'error',
@@ -68,7 +65,7 @@ interface Exchange {
 }
 
 async function answerOf(response: Response): Promise<HttpAnswer> {
-  const retryAfter = response.headers.get('retry-after');
   const text = await response.text();
-  return { status: response.status, text, ...(retryAfter === null ? {} : { retryAfter }) };
+  const { status, headers } = response;
+  return { status, text, ...answerHeaders((name) => headers.get(name) ?? undefined) };
 }

@@ -19,6 +19,8 @@ export interface SubmitCall<Done> {
   readonly texts: readonly string[];
   /** Which of them have a dedupe key that the SDK added. */
   readonly isKeyOurs: readonly boolean[];
+  /** No task has a key: the request needs one. */
+  readonly isPlain: boolean;
   readonly bytes: number;
   readonly since: number;
   readonly done: Done;
@@ -35,12 +37,24 @@ export interface SubmitCall<Done> {
   isAlone: boolean;
 }
 
+/** Calls that share a request. */
+export interface CallBatch<Done> {
+  readonly calls: readonly SubmitCall<Done>[];
+  /** The key of the request; undefined when only its tasks have keys. */
+  readonly key: string | undefined;
+}
+
 /**
  * Calls that wait to be sent, in order. Together with those in flight they are bounded in tasks and
  * in bytes.
+ *
+ * submit.sealed-batch: A request that is known by its key alone is sent again as it was, also when
+ *   a server did not take it: a copy of it may still be stored. So its calls are given up together,
+ *   when the youngest is too old.
  */
 export class PendingCalls<Done> {
   private waiting: SubmitCall<Done>[] = [];
+  private sealed: CallBatch<Done>[] = [];
   private readonly tasksMax: number;
   private readonly bytesMax: number;
   private tasks = 0;
@@ -56,8 +70,10 @@ export class PendingCalls<Done> {
     return this.tasks === 0;
   }
 
-  get oldest(): SubmitCall<Done> | undefined {
-    return this.waiting[0];
+  /** When the call was made whose time is up first. */
+  get oldestSince(): number | undefined {
+    const all = [...this.sealed.map(youngestSince), ...this.waiting.slice(0, 1).map(sinceOf)];
+    return all.length === 0 ? undefined : Math.min(...all);
   }
 
   /** Returns false when the limit would be exceeded. */
@@ -71,8 +87,17 @@ export class PendingCalls<Done> {
     return true;
   }
 
-  /** As many calls as fit into one request, from the front. */
-  take(): SubmitCall<Done>[] {
+  /** A batch that has to be sent again as it was. */
+  takeSealed(): CallBatch<Done> | undefined {
+    return this.sealed.shift();
+  }
+
+  /**
+   * As many calls as fit into one request, from the front. Those of a sealed batch were made within
+   * `spanMs`.
+   */
+  take(spanMs: number): SubmitCall<Done>[] {
+    const { isPlain = false, since = 0 } = this.waiting[0] ?? {};
     let tasks = 0;
     let bytes = 0;
     let count = 0;
@@ -80,7 +105,8 @@ export class PendingCalls<Done> {
       tasks += call.texts.length;
       bytes += call.bytes;
       const isTooMuch = tasks > GATHERED_TASKS_MAX || bytes > CALL_BYTES_MAX;
-      if (count > 0 && (isTooMuch || call.isAlone)) break;
+      const isOther = call.isPlain !== isPlain || (isPlain && call.since > since + spanMs);
+      if (count > 0 && (isTooMuch || call.isAlone || isOther)) break;
       count += 1;
       if (call.isAlone) break;
     }
@@ -88,7 +114,12 @@ export class PendingCalls<Done> {
   }
 
   takeAll(): SubmitCall<Done>[] {
-    return this.waiting.splice(0);
+    return [...this.sealed.splice(0).flatMap(({ calls }) => calls), ...this.waiting.splice(0)];
+  }
+
+  /** Keeps a batch that was taken, to be sent again as it is. */
+  seal(batch: CallBatch<Done>): void {
+    this.sealed.push(batch);
   }
 
   /** Puts calls that were taken back at the front, to be sent again first. */
@@ -98,9 +129,13 @@ export class PendingCalls<Done> {
 
   /** Removes and returns the calls that wait since `then` or longer. */
   takeOld(then: number): SubmitCall<Done>[] {
-    const old = this.waiting.filter(({ since }) => since <= then);
-    if (old.length > 0) this.waiting = this.waiting.filter(({ since }) => since > then);
-    return old;
+    const isOld = ({ since }: SubmitCall<Done>): boolean => since <= then;
+    const old = this.waiting.filter(isOld);
+    if (old.length > 0) this.waiting = this.waiting.filter((call) => !isOld(call));
+    const isOver = (batch: CallBatch<Done>): boolean => youngestSince(batch) <= then;
+    const over = this.sealed.filter(isOver).flatMap(({ calls }) => calls);
+    if (over.length > 0) this.sealed = this.sealed.filter((batch) => !isOver(batch));
+    return [...over, ...old];
   }
 
   /** The calls are finished, and no longer count. */
@@ -110,4 +145,12 @@ export class PendingCalls<Done> {
       this.bytes -= bytes;
     }
   }
+}
+
+function sinceOf({ since }: SubmitCall<unknown>): number {
+  return since;
+}
+
+function youngestSince({ calls }: CallBatch<unknown>): number {
+  return Math.max(...calls.map(sinceOf));
 }

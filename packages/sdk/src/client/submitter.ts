@@ -13,7 +13,12 @@ import {
   refusalOf,
   withDetails,
 } from '../calls/http-answers.ts';
-import { CALL_BYTES_MAX, PendingCalls, type SubmitCall } from '../calls/pending-calls.ts';
+import {
+  CALL_BYTES_MAX,
+  type CallBatch,
+  PendingCalls,
+  type SubmitCall,
+} from '../calls/pending-calls.ts';
 import { type LaneRequest, RequestLane } from '../calls/request-lane.ts';
 
 /** The API's rule: a request is sent at once while fewer than two are in flight. */
@@ -24,6 +29,9 @@ const IN_FLIGHT_MAX = 2;
  * more than a few seconds refuses requests that waited meanwhile.
  */
 const STRAY_MS = 60_000;
+
+/** Share of that time by which calls may be apart that are given up together. */
+const GIVE_UP_TOGETHER = 0.1;
 
 export interface SubmitterOptions {
   /** Number of the server's addresses. */
@@ -66,14 +74,16 @@ export type SubmitOutcome =
 
 type Done = (outcome: SubmitOutcome) => void;
 type Call = SubmitCall<Done>;
+type Batch = CallBatch<Done>;
 
 /**
  * Submits tasks: gathers calls into requests without a timer, and sends them again until they are
  * answered.
  *
- * submit.stored-once: A task is stored once, however often it is sent. A task without a dedupe key
- *   gets one, and a resend is the same bytes. The server remembers the key for longer than the
- *   client resends it.
+ * submit.stored-once: A task is stored once, however often it is sent. A request whose tasks have
+ *   no keys gets one, and a resend is the same bytes. The server remembers the key for longer than
+ *   the client resends it. Until a server has shown that it knows keys of requests, each task gets
+ *   one.
  * submit.whole-call: The tasks of one call travel in one request, so a call is stored completely or
  *   not at all. Calls that share a request do not affect each other: a problem of one call fails
  *   only that call.
@@ -85,8 +95,12 @@ export class Submitter {
   private readonly lane: RequestLane;
   private readonly calls: PendingCalls<Done>;
   private readonly newKey: () => string;
-  private readonly inFlight = new Set<readonly Call[]>();
+  private readonly inFlight = new Set<Batch>();
+  /** The server's last answer confirmed the key of its request. */
+  private knowsRequestKeys = false;
   private ageTimer: Cancel | undefined;
+  /** When it fires; meaningless without it. */
+  private ageTimerAt = 0;
   private isClosed = false;
 
   constructor(options: SubmitterOptions, ports: ClientPorts) {
@@ -129,7 +143,7 @@ export class Submitter {
     this.isClosed = true;
     this.ageTimer?.();
     this.lane.close();
-    const calls = [...[...this.inFlight].flat(), ...this.calls.takeAll()];
+    const calls = [...[...this.inFlight].flatMap(({ calls }) => calls), ...this.calls.takeAll()];
     this.inFlight.clear();
     for (const { done } of calls) done({ type: 'closed' });
   }
@@ -147,11 +161,13 @@ export class Submitter {
         `has ${tasks.length} tasks; 1 to ${LIMITS.batchTasksMax} are allowed`,
       );
     }
+    const isPlain = this.knowsRequestKeys && tasks.every(isSettledByItself);
     const texts: string[] = [];
     const places: number[] = [];
     let bytes = 0;
     for (const [place, task] of tasks.entries()) {
-      const json = jsonText(task.dedupeKey === undefined ? this.withFreshKey(task) : task);
+      const needsKey = !isPlain && task.dedupeKey === undefined;
+      const json = jsonText(needsKey ? this.withFreshKey(task) : task);
       if ('problem' in json) {
         return wrong(400, 'invalid_request', `/${place}`, `is not JSON: ${json.problem}`);
       }
@@ -171,6 +187,7 @@ export class Submitter {
     return {
       texts,
       isKeyOurs: tasks.map(({ dedupeKey }) => dedupeKey === undefined),
+      isPlain,
       bytes,
       since: this.ports.now(),
       done,
@@ -182,26 +199,30 @@ export class Submitter {
   }
 
   private withFreshKey(task: TaskRequest): TaskRequest {
+    return { ...task, dedupeKey: `sdk.${this.newKey()}`, dedupeWindowMs: this.windowMs };
+  }
+
+  private get windowMs(): number {
     const { answerWithinMs, giveUpAfterMs } = this.options;
-    const dedupeKey = `sdk.${this.newKey()}`;
     const neededMs = Math.ceil(giveUpAfterMs + answerWithinMs + STRAY_MS);
-    const dedupeWindowMs = Math.min(neededMs, LIMITS.dedupeWindowMsMax);
-    return { ...task, dedupeKey, dedupeWindowMs };
+    return Math.min(neededMs, LIMITS.dedupeWindowMsMax);
   }
 
   private next(): LaneRequest | undefined {
-    const calls = this.calls.take();
-    if (calls.length === 0) return undefined;
-    this.inFlight.add(calls);
+    const batch = this.calls.takeSealed() ?? this.nextBatch();
+    if (batch === undefined) return undefined;
+    this.inFlight.add(batch);
+    const { calls, key } = batch;
     return {
       method: 'POST',
       path: '/v1/tasks',
       body: `[${calls.flatMap(({ texts }) => texts).join(',')}]`,
+      ...(key === undefined ? {} : { requestKey: { key, windowMs: this.windowMs } }),
       answerWithinMs: this.options.answerWithinMs,
       settled: (answer, problem) => {
-        this.inFlight.delete(calls);
+        this.inFlight.delete(batch);
         for (const call of calls) call.problem = problem;
-        if (!isHopeless(problem, this.options.addresses)) return this.settle(calls, answer);
+        if (!isHopeless(problem, this.options.addresses)) return this.settle(batch, answer);
         this.forget(calls);
         for (const { done } of calls) done(noAnswerTo(problem));
         return false;
@@ -209,9 +230,19 @@ export class Submitter {
     };
   }
 
-  private settle(calls: readonly Call[], answer: HttpAnswer | undefined): boolean {
+  private nextBatch(): Batch | undefined {
+    const calls = this.calls.take(this.options.giveUpAfterMs * GIVE_UP_TOGETHER);
+    if (calls.length === 0) return undefined;
+    // A key that nothing depends on asks the server whether it knows keys of requests.
+    const needsKey = calls[0].isPlain || !this.knowsRequestKeys;
+    return { calls, key: needsKey ? `sdk.${this.newKey()}` : undefined };
+  }
+
+  private settle(batch: Batch, answer: HttpAnswer | undefined): boolean {
+    const { calls, key } = batch;
     const items = answer !== undefined && answer.status < 300 ? itemsOf(answer, calls) : undefined;
     if (items !== undefined) {
+      if (key !== undefined) this.knowsRequestKeys = answer?.requestKey === key;
       this.forget(calls);
       handOut(calls, items);
       return true;
@@ -222,7 +253,9 @@ export class Submitter {
         call.mayBeStored ||= refusal === undefined || !isUntouched(refusal);
         call.refusal = refusal;
       }
-      this.calls.putBack(calls);
+      // Another copy of it may arrive, even if this one was refused.
+      if (calls[0].isPlain) this.calls.seal(batch);
+      else this.calls.putBack(calls);
       this.giveUpOld();
       return false;
     }
@@ -257,9 +290,13 @@ export class Submitter {
   }
 
   private watchAge(): void {
-    const { oldest } = this.calls;
-    if (oldest === undefined || this.ageTimer !== undefined) return;
-    const delayMs = Math.max(1, oldest.since + this.options.giveUpAfterMs - this.ports.now());
+    const { oldestSince } = this.calls;
+    if (oldestSince === undefined) return;
+    const giveUpAt = oldestSince + this.options.giveUpAfterMs;
+    if (this.ageTimer !== undefined && giveUpAt >= this.ageTimerAt) return;
+    this.ageTimer?.();
+    this.ageTimerAt = giveUpAt;
+    const delayMs = Math.max(1, giveUpAt - this.ports.now());
     this.ageTimer = this.ports.startTimer(delayMs, () => {
       this.ageTimer = undefined;
       this.giveUpOld();
@@ -279,6 +316,14 @@ export class Submitter {
 
 function noAnswerTo(problem: SendProblem | undefined): SubmitOutcome {
   return problem === undefined ? { type: 'unknown' } : { type: 'unknown', problem };
+}
+
+/**
+ * Whether nothing but its own JSON decides if the server takes the task. Then a copy of the request
+ * that arrives late is refused like the first, and the other calls may go into another request.
+ */
+function isSettledByItself({ dedupeKey, inputBlob, exec }: TaskRequest): boolean {
+  return dedupeKey === undefined && inputBlob === undefined && exec === undefined;
 }
 
 function wrong(status: number, code: string, path: string, problem: string): Refusal {

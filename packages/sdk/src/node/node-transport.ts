@@ -8,6 +8,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { OWNER_HEADER } from '@sluice/protocol/owner';
 import { certificateProblem, connectProblem, isUnsent } from '../base/connect-problems.ts';
 import type { Answered, Cancel, HttpRequest, SendProblem, StreamListener } from '../base/ports.ts';
+import { answerHeaders, headersOf } from '../calls/http-headers.ts';
 import type { Transport, TransportOptions } from '../calls/platform.ts';
 import { type Address, addressOf } from './address.ts';
 import { OwnerRoute } from './owner-route.ts';
@@ -68,18 +69,11 @@ export class NodeTransport implements Transport {
   }
 
   private exchange(asked: HttpRequest, exchange: Exchange): Cancel {
-    const { address, method, path, body, lastEventId } = asked;
+    const { address, method, path } = asked;
     const configured = this.addresses[address];
     const used = this.route?.from(configured) ?? configured;
     const { isSecure, host, port, prefix } = used;
-    const headers =
-      body === undefined && lastEventId === undefined
-        ? this.#headers
-        : {
-            ...this.#headers,
-            ...(body === undefined ? {} : JSON_BODY),
-            ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
-          };
+    const headers = { ...this.#headers, ...headersOf(asked) };
     const target = { host, port, method, path: `${prefix}${path}`, headers };
     const request: ClientRequest = isSecure
       ? httpsRequest({ ...target, agent: this.https })
@@ -103,7 +97,7 @@ export class NodeTransport implements Transport {
       if (!isAnswered) this.route?.failed(used);
       if (isWanted && !isAnswered) exchange.failed(problemOf(cause));
     });
-    request.end(body);
+    request.end(asked.body);
     return () => {
       isWanted = false;
       // Nobody waits for an answer, or for bytes of a stream, that come in time.
@@ -113,8 +107,6 @@ export class NodeTransport implements Transport {
     };
   }
 }
-
-const JSON_BODY = { 'content-type': 'application/json' };
 
 function problemOf({ code = '', message }: NodeJS.ErrnoException): SendProblem {
   return {
@@ -133,11 +125,11 @@ function readWhole(response: IncomingMessage, answered: Answered): void {
       answered(undefined);
       return;
     }
-    const retryAfter = response.headers['retry-after'];
+    const { headers } = response;
     answered({
       status: response.statusCode ?? 0,
       text: Buffer.concat(chunks).toString(),
-      ...(retryAfter === undefined ? {} : { retryAfter }),
+      ...answerHeaders((name) => headers[name] as string | undefined),
     });
   });
 }

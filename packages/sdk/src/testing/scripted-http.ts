@@ -2,6 +2,7 @@ import type {
   Cancel,
   HttpAnswer,
   HttpRequest,
+  RequestKey,
   RequestPort,
   StreamListener,
   StreamPort,
@@ -16,6 +17,7 @@ export class ScriptedRequest {
   // biome-ignore lint/suspicious/noExplicitAny: tests read what they expect to be there
   readonly body: any;
   readonly bodyText: string;
+  readonly requestKey: RequestKey | undefined;
   isCancelled = false;
   private readonly answered: (answer: HttpAnswer | undefined) => void;
 
@@ -24,12 +26,20 @@ export class ScriptedRequest {
     this.method = request.method;
     this.path = request.path;
     this.bodyText = request.body ?? '';
+    this.requestKey = request.requestKey;
     this.body = request.body === undefined ? undefined : JSON.parse(request.body);
     this.answered = answered;
   }
 
   answer(body: unknown, status = 200): void {
     this.answered({ status, text: JSON.stringify(body) ?? '' });
+  }
+
+  /** Answers like a server that remembers the request by its key. */
+  confirm(body: unknown, status = 201): void {
+    const key = this.requestKey?.key;
+    const confirmed = key === undefined ? {} : { requestKey: key };
+    this.answered({ status, text: JSON.stringify(body) ?? '', ...confirmed });
   }
 
   /** Answers in the format of every error. */

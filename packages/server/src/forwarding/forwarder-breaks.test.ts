@@ -22,7 +22,10 @@ interface Broken extends RunningForwarder {
 }
 
 /** The first owner dies when it has a request; then there is a second one. */
-async function dyingOwner(die?: RequestListener): Promise<Broken> {
+async function dyingOwner(
+  die?: RequestListener,
+  knowsRequestKeys?: () => boolean,
+): Promise<Broken> {
   const second = await FakeOwner.start(cleanup, async (request, response) => {
     response.end(`second: ${await textOf(request)}`);
   });
@@ -34,7 +37,9 @@ async function dyingOwner(die?: RequestListener): Promise<Broken> {
     if (die === undefined) await first.kill();
   });
   place = first.place;
-  const forwarder = await startForwarder(cleanup, () => place);
+  const forwarder = await startForwarder(cleanup, () => place, {
+    ...(knowsRequestKeys === undefined ? {} : { knowsRequestKeys }),
+  });
   return { ...forwarder, first, second };
 }
 
@@ -42,6 +47,7 @@ interface Change {
   readonly path: string;
   readonly method: string;
   readonly body?: string;
+  readonly headers?: Record<string, string>;
 }
 
 const REPEATED: Change[] = [
@@ -89,6 +95,26 @@ test.each(NOT_REPEATED)('$method $path $body is not repeated: it may be done', a
   const { error } = (await response.json()) as { error: { code: string } };
   expect([response.status, error.code]).toEqual([503, 'outcome_unknown']);
   expect(second.requests).toEqual([]);
+});
+
+const KEYED: Change[] = [
+  { method: 'POST', path: '/v1/tasks', body: '[{"type":"a"},{"dedupeKey":"k"}]' },
+  { method: 'POST', path: '/v1/tasks', body: '{"dedupeKey":"k","onDuplicate":"replace"}' },
+  { method: 'POST', path: '/v1/runs', body: '{"workflow":"a"}' },
+].map((change) => ({ ...change, headers: { 'idempotency-key': 'k' } }));
+
+test.each([
+  [KEYED[0], true, 200],
+  // Every owner of a lower level might be the next one, and does not know the key.
+  [KEYED[0], false, 503],
+  [KEYED[1], true, 503],
+  [KEYED[2], true, 503],
+])('%j, keys of requests known: %j: %j', async (change, isKnown, status) => {
+  const { url } = await dyingOwner(undefined, () => isKnown);
+
+  const { path, ...init } = change;
+
+  expect((await fetch(url + path, init)).status).toBe(status);
 });
 
 test('a request that stops every owner is not repeated for ever', async () => {

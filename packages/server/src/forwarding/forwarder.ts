@@ -1,11 +1,11 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SluiceError } from '@sluice/protocol';
+import { REQUEST_KEY_HEADER, SluiceError } from '@sluice/protocol';
 import { HOP_HEADER, readHop, writeHop } from '../http/hop.ts';
 import { answerWithError } from '../http/raw-answer.ts';
 import type { RefusalDesk } from '../http/refusal.ts';
 import type { RequestGuard } from '../http/request-guard.ts';
-import { hasDedupeKeys } from './dedupe-keys.ts';
+import { isDeduped } from './dedupe-keys.ts';
 import { Departure } from './departure.ts';
 import { Exchange, type Outcome, type Outgoing } from './exchange.ts';
 import { noOwner, notOwner, stopping, unexpected, unknownOutcome } from './forwarding-errors.ts';
@@ -24,6 +24,8 @@ export interface ForwarderOptions extends HoldLimits {
   /** Checks host and origin of a client's request. */
   readonly guard: Pick<RequestGuard, 'check'>;
   readonly desk: RefusalDesk;
+  /** Whether every server that may become the owner knows keys of requests. */
+  readonly knowsRequestKeys?: () => boolean;
   /** The cluster's time, for hops. */
   readonly clock?: () => number;
   /** How long a request is held while no owner takes it. */
@@ -175,7 +177,7 @@ export class Forwarder {
       if (kind === 'broken') {
         breaks += 1;
         giveUpAt = performance.now() + waitMsMax;
-        if (!mayRepeat(held.outgoing)) throw unknownOutcome();
+        if (!this.mayRepeat(held.outgoing)) throw unknownOutcome();
       }
       const wasSent = kind !== 'not_sent';
       const isSpent = wasSent && held.outgoing.traits.isUpload;
@@ -184,6 +186,13 @@ export class Forwarder {
       if (performance.now() + LOOK_EVERY_MS > giveUpAt) throw noOwner();
       await departure.pause(tried === undefined ? this.lookSoonMs : LOOK_EVERY_MS);
     }
+  }
+
+  private mayRepeat({ traits, headers, body }: Outgoing): boolean {
+    if (traits.repeatable !== 'if_deduped') return traits.repeatable === 'always';
+    const hasKey = traits.takesKey && headers[REQUEST_KEY_HEADER] !== undefined;
+    const isKnown = hasKey && this.options.knowsRequestKeys?.() === true;
+    return Buffer.isBuffer(body) && isDeduped(body, isKnown);
   }
 
   /** A look without an owner costs a timer and no request, so a few may look more often. */
@@ -247,9 +256,4 @@ function begin(make: () => Exchange): Exchange {
   } catch (cause) {
     throw new SluiceError('invalid_request', (cause as Error).message, { cause });
   }
-}
-
-function mayRepeat({ traits, body }: Outgoing): boolean {
-  if (traits.repeatable !== 'if_deduped') return traits.repeatable === 'always';
-  return Buffer.isBuffer(body) && hasDedupeKeys(body);
 }

@@ -5,6 +5,8 @@ export interface Traits {
   /** The pattern of the route; undefined for unknown paths and pages of the console. */
   readonly route: string | undefined;
   readonly repeatable: ReturnType<typeof repeatability>;
+  /** The request may have a key of its own, instead of one for each item. */
+  readonly takesKey: boolean;
   /** The body may be large: it is passed on as it arrives, and can be sent only once. */
   readonly isUpload: boolean;
   /** The answer is a stream of events, or comes after a wait that the client asked for. */
@@ -39,7 +41,7 @@ export function traitsOf(method: string, url: string): Traits {
   const entry = ENTRIES.get(keyOf(asked, path))?.find(({ pattern }) => pattern.test(path));
   if (entry === undefined) {
     const repeatable = asked === 'GET' ? 'always' : 'never';
-    const plain = { isUpload: false, isLong: false, headMsMax: ANSWER_MS_MAX };
+    const plain = { takesKey: false, isUpload: false, isLong: false, headMsMax: ANSWER_MS_MAX };
     return { route: undefined, repeatable, ...plain };
   }
   const { route } = entry;
@@ -48,6 +50,7 @@ export function traitsOf(method: string, url: string): Traits {
   return {
     route: route.path,
     repeatable: repeatability(route),
+    takesKey: route.headers !== undefined,
     isUpload: route.body === BYTES,
     isLong: isStream || waitMs > 0,
     headMsMax: isStream ? undefined : waitMs + ANSWER_MS_MAX,

@@ -15,6 +15,8 @@ interface CallAnswer {
   readonly type: string;
   /** JSON in plain ASCII. */
   readonly text: string;
+  /** Beside the type and the length. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** What a call does with its body. `place` is the parameter of its path, or empty. */
@@ -93,9 +95,13 @@ export class DirectCalls {
     try {
       this.parts.guard.check(request);
       const caller = await this.callerOf(call, request);
-      const { status, type, text } = await call.run(request, caller, place);
+      const { status, type, text, headers } = await call.run(request, caller, place);
       // A text goes out with the head in one piece.
-      response.writeHead(status, { 'content-type': type, 'content-length': text.length });
+      response.writeHead(status, {
+        'content-type': type,
+        'content-length': text.length,
+        ...headers,
+      });
       response.end(text, 'latin1');
     } catch (failure) {
       this.refuse(call, response, failure as Error);

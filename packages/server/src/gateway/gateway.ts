@@ -2,6 +2,8 @@ import {
   type DetachSession,
   type ExpireSessions,
   invariant,
+  LEVEL,
+  REQUEST_KEYS_LEVEL,
   type ReadonlyState,
   type RenewSessions,
   type ReportAttempts,
@@ -15,14 +17,21 @@ import { isSessionId, SluiceError, type TaskRequest } from '@sluice/protocol';
 import type { BlobHolder } from '../blobs/blob-store.ts';
 import { blobsNamedIn, blobsOfFiles, withBlobs } from '../blobs/named-blobs.ts';
 import { type Clocks, Standstill } from '../clock/standstill.ts';
+import { olderInputWords, useInputWords } from '../dedupe/dedupe-hashes.ts';
+import type { RequestKey } from '../dedupe/request-key.ts';
 import type { Admission } from '../limits/admission.ts';
 import type { AttemptLines } from '../logs/log-file.ts';
 import { linesOf, logReportsOf } from '../logs/log-reports.ts';
 import type { LogSink } from '../logs/task-logs.ts';
 import type { QueueRates } from '../queues/queue-rates.ts';
-import { olderInputWords, useInputWords } from '../tasks/dedupe-hashes.ts';
 import { readTask } from '../tasks/read-task.ts';
-import { firstIdOf, renderSubmitted } from '../tasks/submit-answer.ts';
+import {
+  firstIdOf,
+  type LateAnswer,
+  lateAnswer,
+  renderSubmitted,
+  type TaskEnds,
+} from '../tasks/submit-answer.ts';
 import { SubmitParser } from '../tasks/submit-parser.ts';
 import { attachSession } from '../workers/attach-session.ts';
 import { measuredIn, ReportParser } from '../workers/report-parser.ts';
@@ -41,6 +50,10 @@ export interface GatewayOptions extends Clocks {
   readonly random: () => number;
   /** Unguessable: a worker needs only this id to act for a session. */
   readonly newSessionId: () => string;
+  /** Nothing newer may be written; absent: the newest. */
+  readonly levelOf?: () => number;
+  /** The states of tasks that have left memory, by id, as far as there are records. */
+  readonly ends?: (namespace: string, ids: readonly string[]) => Promise<TaskEnds>;
   /** Called with the number of tasks in a submit that existed already. */
   readonly onRecognised?: (tasks: number) => void;
 }
@@ -51,13 +64,25 @@ export interface Submitted {
   readonly json: Buffer;
   /** Id of the first task, or of the only one. */
   readonly firstId: string;
+  /** The key of the request, if it is remembered by it. */
+  readonly key: string | undefined;
+}
+
+interface Rendered extends Omit<Submitted, 'json' | 'key'> {
+  readonly answer: Buffer | LateAnswer;
+}
+
+interface SubmitOptions {
+  /** May refuse before there is an effect. */
+  readonly admit?: (() => void) | undefined;
+  /** The key of the whole request. */
+  readonly key?: RequestKey | undefined;
 }
 
 /** Words for the claims of some tasks, by their places in the submit. */
 type OlderInputs = Map<number, Uint32Array>;
 
-interface SubmitTry {
-  readonly admit?: (() => void) | undefined;
+interface SubmitTry extends SubmitOptions {
   readonly older?: OlderInputs;
 }
 
@@ -78,26 +103,36 @@ export class Gateway {
     this.standstill = new Standstill(options);
   }
 
-  /** Takes one task or an array, all or nothing. `admit` may refuse before there is an effect. */
-  async submit(namespace: string, body: unknown, admit?: () => void): Promise<Submitted> {
+  /** Takes one task or an array, all or nothing. */
+  async submit(
+    namespace: string,
+    body: unknown,
+    { admit, key }: SubmitOptions = {},
+  ): Promise<Submitted> {
+    // Servers of an older level would not know the key if they took over (level.waits).
+    const known = this.knowsRequestKeys ? key : undefined;
     const items: readonly unknown[] = Array.isArray(body) ? body : [body];
     const pathOf = (index: number) => (Array.isArray(body) ? `/${index}` : '');
     const named = [...blobsNamedIn(items, 'inputBlob', pathOf), ...blobsOfFiles(items, pathOf)];
     // Problems of the request itself are reported before missing blobs.
     if (named.length > 0) this.submits.parse(namespace, body);
     return withBlobs(this.options.blobs, namespace, named, () => {
-      return this.submitNow(namespace, body, admit);
+      return this.submitNow(namespace, body, { admit, key: known });
     });
+  }
+
+  private get knowsRequestKeys(): boolean {
+    return (this.options.levelOf?.() ?? LEVEL) >= REQUEST_KEYS_LEVEL;
   }
 
   private async submitNow(
     namespace: string,
     body: unknown,
-    admit?: () => void,
+    options: SubmitOptions,
   ): Promise<Submitted> {
-    const first = await this.trySubmit(namespace, body, { admit });
+    const first = await this.trySubmit(namespace, body, options);
     if (!(first instanceof Map)) return first;
-    const second = await this.trySubmit(namespace, body, { older: first });
+    const second = await this.trySubmit(namespace, body, { key: options.key, older: first });
     invariant(!(second instanceof Map), 'a submit is tried twice at most');
     return second;
   }
@@ -106,9 +141,9 @@ export class Gateway {
   private async trySubmit(
     namespace: string,
     body: unknown,
-    { admit, older }: SubmitTry,
+    { admit, key, older }: SubmitTry,
   ): Promise<Submitted | OlderInputs> {
-    const command = this.submits.parse(namespace, body);
+    const command = this.submits.parse(namespace, body, key);
     const { dedupe } = command;
     if (dedupe !== undefined && older !== undefined) useInputWords(dedupe, older);
     this.refuseWhileWaking();
@@ -117,8 +152,8 @@ export class Gateway {
     const isArray = Array.isArray(body);
     const requests = (isArray ? body : [body]) as TaskRequest[];
     const keys = requests.map(({ dedupeKey }) => dedupeKey);
-    type Tried = Submitted | OlderInputs;
-    return this.options.engine.execute<SubmitTasks, Tried>(command, (reply, state) => {
+    type Tried = OlderInputs | Rendered;
+    const tried = await this.options.engine.execute<SubmitTasks, Tried>(command, (reply, state) => {
       if (reply.rejection === 'dedupe_mismatch' && dedupe !== undefined && older === undefined) {
         const found = olderInputWords(requests, dedupe, state);
         if (found.size > 0) return found;
@@ -126,10 +161,19 @@ export class Gateway {
       this.countSubmitted(reply, state);
       return {
         isNew: isArray || reply.known === undefined,
-        json: renderSubmitted(reply, state, { isArray, keys }),
+        answer:
+          lateAnswer(reply, state, isArray) ?? renderSubmitted(reply, state, { isArray, keys }),
         firstId: firstIdOf(reply, state),
       };
     });
+    if (tried instanceof Map) return tried;
+    const { answer, ...others } = tried;
+    const json = Buffer.isBuffer(answer) ? answer : await this.renderLate(namespace, answer);
+    return { ...others, json, key: key?.key };
+  }
+
+  private async renderLate(namespace: string, { gone, render }: LateAnswer): Promise<Buffer> {
+    return render((await this.options.ends?.(namespace, gone)) ?? new Map());
   }
 
   /** Refuses what would submit something, right after a standstill. */

@@ -22,7 +22,11 @@ import { overloaded } from '../limits/admission.ts';
  */
 export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
   refuseEncoding(request);
-  const body = await readWhole(request);
+  return jsonOf(await readWhole(request));
+}
+
+/** A whole body as JSON; `undefined` when it is empty. */
+export function jsonOf(body: Buffer): unknown {
   if (body.length === 0) return undefined;
   if (!isUtf8(body)) throw notJson('the body is not UTF-8');
   const text = body.toString();

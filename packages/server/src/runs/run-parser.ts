@@ -2,8 +2,8 @@ import type { DedupeClaims, DefinitionText, RunSpec, StartRuns } from '@sluice/c
 import { type ErrorDetail, LIMITS, RunRequest } from '@sluice/protocol';
 import { PayloadScratch } from '../base/payload-scratch.ts';
 import { Checker, invalid } from '../base/validation.ts';
-import { inputWords, writeKeyHash } from '../tasks/dedupe-hashes.ts';
-import { HASH_WORDS } from '../tasks/value-hash.ts';
+import { inputWords, writeKeyHash } from '../dedupe/dedupe-hashes.ts';
+import { HASH_WORDS } from '../dedupe/value-hash.ts';
 import { checkedDefinition, refuseProblems } from '../workflows/definition-check.ts';
 
 /** Approximate maximum number of problems in an answer. */

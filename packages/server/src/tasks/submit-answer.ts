@@ -3,14 +3,16 @@ import {
   NO_SLOT,
   type ReadonlyState,
   type Slot,
+  SUCCEEDED,
   type SubmitTasksReply,
   TASK_ID_LENGTH,
   TASK_STATES,
   type TaskNumber,
   taskIdText,
+  UNKNOWN_STATE,
   writeTaskId,
 } from '@sluice/core';
-import { SluiceError } from '@sluice/protocol';
+import { REQUEST_KEY_HEADER, SluiceError } from '@sluice/protocol';
 import { ByteBuilder } from '../base/byte-builder.ts';
 import { overloaded } from '../limits/admission.ts';
 import { quotaExceeded } from '../limits/quotas.ts';
@@ -27,6 +29,7 @@ export function renderSubmitted(
   { isArray, keys }: { readonly isArray: boolean; readonly keys: readonly (string | undefined)[] },
 ): Buffer {
   if (reply.rejection === 'dedupe_mismatch') throw mismatch(reply, state, { isArray, keys });
+  if (reply.rejection === 'request_mismatch') throw otherBody(reply, state);
   if (reply.rejection === 'quota_exceeded') {
     const quota = reply.quota ?? 'tasksMax';
     throw quotaExceeded(quota, state.limits.quotas?.[quota]);
@@ -42,6 +45,44 @@ export function renderSubmitted(
   }
   if (isArray) out.ascii(']}');
   return out.take();
+}
+
+/** The answer to a request that came before, and some of whose tasks have left memory. */
+export interface LateAnswer {
+  /** Ids of those tasks. */
+  readonly gone: readonly string[];
+  /** The answer, with what records say of their states. */
+  render(ends: TaskEnds): Buffer;
+}
+
+/** What records say of tasks that have left memory, by id: the numbers of their states. */
+export type TaskEnds = ReadonlyMap<string, { readonly state: number }>;
+
+/** Undefined when the states of all tasks are known. */
+export function lateAnswer(
+  { known, slots }: SubmitTasksReply,
+  state: ReadonlyState,
+  isArray: boolean,
+): LateAnswer | undefined {
+  if (![...(known?.values() ?? [])].some((task) => task.state === UNKNOWN_STATE)) return undefined;
+  const { partition } = state;
+  const items = [...(known ?? [])].map(([place, task]) => {
+    const id = taskIdText({ ...task, partition });
+    return { id, state: asOfNow(state, slots[place], task).state };
+  });
+  const gone = items.filter((each) => each.state === UNKNOWN_STATE).map(({ id }) => id);
+  if (gone.length === 0) return undefined;
+  return {
+    gone,
+    render: (ends) => {
+      const shown = items.map(({ id, state }) => {
+        // A task whose record retention has removed counts as succeeded: most do.
+        const end = state === UNKNOWN_STATE ? (ends.get(id)?.state ?? SUCCEEDED) : state;
+        return { id, state: TASK_STATES[end], deduplicated: true };
+      });
+      return Buffer.from(JSON.stringify(isArray ? { items: shown } : shown[0]));
+    },
+  };
 }
 
 /** A task that was replaced may have become ready, and so be leased by the end of the command. */
@@ -86,6 +127,7 @@ function mismatch(
   { partition }: ReadonlyState,
   { isArray, keys }: { readonly isArray: boolean; readonly keys: readonly (string | undefined)[] },
 ): SluiceError {
+  if (keys[mismatchAt] === undefined) return otherBody({ slots: [] }, { partition });
   const path = isArray ? `/${mismatchAt}/dedupeKey` : '/dedupeKey';
   const key = JSON.stringify(keys[mismatchAt]);
   const by =
@@ -94,6 +136,19 @@ function mismatch(
       : `by task ${taskIdText({ ...other, partition })}, which is ${TASK_STATES[other.state]}`;
   const problem = `${key} was used with another input ${by}`;
   return new SluiceError('dedupe_mismatch', `${path} ${problem}`, { details: [{ path, problem }] });
+}
+
+function otherBody(
+  { mismatch: first }: SubmitTasksReply,
+  { partition }: Pick<ReadonlyState, 'partition'>,
+): SluiceError {
+  const by =
+    first === undefined ? '' : ` that submitted task ${taskIdText({ ...first, partition })}`;
+  const path = `/${REQUEST_KEY_HEADER}`;
+  const problem = `was used for a request with another body${by}`;
+  return new SluiceError('dedupe_mismatch', `the header ${REQUEST_KEY_HEADER} ${problem}`, {
+    details: [{ path, problem }],
+  });
 }
 
 const REJECTIONS = {

@@ -3,7 +3,8 @@ import { type ErrorDetail, LIMITS, setExecType, type TaskRequest } from '@sluice
 import { enveloped } from '../base/exec-envelope.ts';
 import { PayloadScratch } from '../base/payload-scratch.ts';
 import { invalid } from '../base/validation.ts';
-import { dedupeClaims } from './dedupe-hashes.ts';
+import { dedupeClaims } from '../dedupe/dedupe-hashes.ts';
+import { claimsInRequest, type RequestKey, requestClaim } from '../dedupe/request-key.ts';
 import { TaskRequestParser } from './task-request.ts';
 
 /** Approximate maximum number of problems in an answer. */
@@ -14,7 +15,7 @@ export class SubmitParser {
   private readonly request = new TaskRequestParser();
   private readonly scratch = new PayloadScratch();
 
-  parse(namespace: string, body: unknown): Omit<SubmitTasks, 'now'> {
+  parse(namespace: string, body: unknown, key?: RequestKey): Omit<SubmitTasks, 'now'> {
     const isArray = Array.isArray(body);
     const items: unknown[] = isArray ? body : [body];
     if (items.length === 0 || items.length > LIMITS.batchTasksMax) {
@@ -28,7 +29,9 @@ export class SubmitParser {
       if (inputBlob === undefined) this.scratch.add(input);
       else this.scratch.addBlob(inputBlob);
     }
-    const dedupe = dedupeClaims(namespace, requests);
+    const others = key === undefined ? undefined : claimsInRequest(namespace, key);
+    const dedupe = dedupeClaims(namespace, requests, others);
+    const isWhole = key !== undefined && dedupe === undefined;
     return {
       type: 'submit_tasks',
       namespace,
@@ -36,6 +39,7 @@ export class SubmitParser {
       inputs: this.scratch.bytes,
       inputEnds: this.scratch.ends,
       ...(dedupe === undefined ? {} : { dedupe }),
+      ...(isWhole ? { request: requestClaim(namespace, key) } : {}),
     };
   }
 

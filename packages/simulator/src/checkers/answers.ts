@@ -89,6 +89,11 @@ export class Answers implements Checker, StoryRule {
     this.look();
   }
 
+  /** The last state of a task, as records keep it; undefined when there was none. */
+  stateOf(id: string): string | undefined {
+    return this.versions.get(id)?.at(-1)?.state;
+  }
+
   private note(task: TaskStory, from: number): void {
     const { phase, attempt, priority, input, result, isForgotten: isGone } = task;
     const state = phase === 'deferred' ? 'running' : phase;

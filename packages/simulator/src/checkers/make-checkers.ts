@@ -65,6 +65,7 @@ interface MadeCheckers {
   readonly projection: SimProjection | undefined;
   readonly calls: SdkCalls;
   readonly callbacks: Callbacks;
+  readonly answers: Answers;
 }
 
 /** Makes all checkers of a world. */
@@ -134,7 +135,7 @@ export function makeCheckers(parts: CheckerParts): MadeCheckers {
     new Linearizability({ simulation, situations, entries: history.entries }),
     ...(projection === undefined ? [] : [projection]),
   ];
-  return { checkers, projection, calls, callbacks };
+  return { checkers, projection, calls, callbacks, answers };
 }
 
 /** The model searches plain lists, so it is used only in worlds with few tasks. */

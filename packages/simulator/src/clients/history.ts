@@ -1,9 +1,14 @@
 import type { TaskRequest } from '@sluice/protocol';
+import type { RequestKey } from '@sluice/sdk/logic';
 import type { Operation } from '../server/operations.ts';
 
 /** A request of a client. */
 export type Asked =
-  | { readonly kind: 'submit'; readonly tasks: readonly TaskRequest[] }
+  | {
+      readonly kind: 'submit';
+      readonly tasks: readonly TaskRequest[];
+      readonly requestKey?: RequestKey;
+    }
   | { readonly kind: 'get'; readonly id: string }
   | { readonly kind: 'operate'; readonly operation: Operation };
 

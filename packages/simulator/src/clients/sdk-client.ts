@@ -107,6 +107,8 @@ export class SdkClient {
     const exchange = exchangeOf(request);
     const tasks = JSON.parse(exchange.body) as TaskRequest[];
     simulation.check(tasks.length <= this.tasksMax, 'I40', 'more tasks are sent than may wait');
+    const isPlain = tasks.every(({ dedupeKey }) => dedupeKey === undefined);
+    if (isPlain) this.parts.situations.note('the SDK sent a request with one key for all tasks');
     const entry = history.begin(this.process.name, { kind: 'submit', tasks }, simulation.now);
     const hangUp = sendForSdk(network, this.process, exchange, (answer) => {
       if (answer !== undefined) {

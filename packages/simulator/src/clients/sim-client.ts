@@ -1,4 +1,4 @@
-import type { TaskRequest } from '@sluice/protocol';
+import { REQUEST_KEY_HEADER, type TaskRequest } from '@sluice/protocol';
 import type { RandomStream } from '../kernel/random.ts';
 import { SimProcess } from '../kernel/sim-process.ts';
 import type { Simulation } from '../kernel/simulation.ts';
@@ -34,17 +34,22 @@ const REPEAT_RATE = 0.05;
 /** Number of dedupe keys that all clients share, so that their submits collide. */
 const SHARED_KEYS = 12;
 
+/** Share of submits whose request has a key. */
+const REQUEST_KEY_RATE = 0.3;
+
 /** A client that submits tasks and runs random operations on them. */
 export class SimClient {
   readonly process: SimProcess;
   private readonly parts: ClientParts;
   private readonly random: RandomStream;
+  private readonly keys: RandomStream;
   private isStopped = false;
 
   constructor(parts: ClientParts, name: string) {
     this.parts = parts;
     this.process = new SimProcess(parts.simulation, name);
     this.random = parts.simulation.random(name);
+    this.keys = parts.simulation.random(`${name} keys of requests`);
     this.next();
   }
 
@@ -99,7 +104,16 @@ export class SimClient {
     const count = isHuge ? random.integer(50, 300) : random.integer(1, 5);
     const { draw = drawTask } = this.parts;
     const tasks = Array.from({ length: count }, () => this.keyed(draw(random, this.number())));
-    this.ask({ kind: 'submit', tasks });
+    this.ask({ kind: 'submit', tasks, ...this.requestKey() });
+  }
+
+  /** Most keys of requests are unique, some are shared with requests of other clients. */
+  private requestKey(): Pick<Extract<Asked, { kind: 'submit' }>, 'requestKey'> {
+    const { keys } = this;
+    if (!keys.chance(REQUEST_KEY_RATE)) return {};
+    const isOwn = keys.chance(0.8);
+    const key = isOwn ? `own-${this.number()}` : `shared-${keys.integer(1, SHARED_KEYS)}`;
+    return { requestKey: { key, windowMs: keys.pick([1000, 20_000, 86_400_000]) } };
   }
 
   private number(): number {
@@ -132,6 +146,7 @@ export class SimClient {
         entry.status = answer.status;
         entry.answer = answer.body === '' ? undefined : JSON.parse(answer.body);
         this.learn(asked, answer);
+        this.noteKey(asked, answer);
         this.repeat(asked);
         return;
       }
@@ -152,6 +167,15 @@ export class SimClient {
     });
   }
 
+  private noteKey(asked: Asked, { status, body }: CallAnswer): void {
+    if (asked.kind !== 'submit' || asked.requestKey === undefined) return;
+    const isKnown = status === 201 && body.includes('"deduplicated":true');
+    if (isKnown) this.parts.situations.note('a request was known by its key');
+    if (status === 409 && body.includes(REQUEST_KEY_HEADER)) {
+      this.parts.situations.note('a request was refused because its key was of another');
+    }
+  }
+
   private learn(asked: Asked, { status, body }: CallAnswer): void {
     if (asked.kind !== 'submit' || status >= 300) return;
     const { items } = JSON.parse(body) as { items: readonly { id: string }[] };
@@ -169,7 +193,7 @@ function changed(asked: Asked, onDuplicate: (typeof POLICIES)[number]): Asked {
     input: changedInput(task.input),
     ...(task.dedupeKey === undefined ? {} : { onDuplicate }),
   }));
-  return { kind: 'submit', tasks };
+  return { ...asked, tasks };
 }
 
 /** It still says what its handler does, in case it becomes a task after all. */
@@ -179,8 +203,12 @@ function changedInput(input: unknown): unknown {
 
 function requestOf(asked: Asked): ExchangeRequest {
   switch (asked.kind) {
-    case 'submit':
-      return { method: 'POST', path: '/v1/tasks', body: JSON.stringify(asked.tasks) };
+    case 'submit': {
+      const { tasks, requestKey } = asked;
+      const body = JSON.stringify(tasks);
+      const headers = requestKey === undefined ? {} : { requestKey };
+      return { method: 'POST', path: '/v1/tasks', body, ...headers };
+    }
     case 'get':
       return { method: 'GET', path: `/v1/tasks/${asked.id}`, body: '' };
     case 'operate':

@@ -72,8 +72,8 @@ const MUTANTS: readonly Mutant[] = [
   {
     name: 'unrepeatable-request-is-repeated',
     file: FORWARDER,
-    find: '  return Buffer.isBuffer(body) && hasDedupeKeys(body);',
-    replace: '  return Buffer.isBuffer(body) && (body.length > 0 || hasDedupeKeys(body));',
+    find: 'return Buffer.isBuffer(body) && isDeduped(body, isKnown);',
+    replace: 'return Buffer.isBuffer(body) && (body.length > 0 || isDeduped(body, isKnown));',
     what: 'What may have been executed is repeated only with keys: here also without.',
   },
   {

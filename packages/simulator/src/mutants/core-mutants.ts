@@ -103,6 +103,27 @@ export const CORE_MUTANTS: readonly Mutant[] = [
     what: 'A dedupe key outlives its task: here the task is made again once it has left memory.',
   },
   {
+    name: 'request-is-not-remembered',
+    file: 'core/src/commands/tasks/submit-tasks.ts',
+    find: '  rememberRequest(decision, command, slots[0]);\n',
+    replace: '',
+    what: 'A request with a key that comes again gives its tasks: here it makes others.',
+  },
+  {
+    name: 'request-gives-its-first-task',
+    file: 'core/src/commands/tasks/request-keys.ts',
+    find: 'tasks.map((_, place) => taskOf(decision, entry, place))',
+    replace: 'tasks.map(() => taskOf(decision, entry, 0))',
+    what: 'A repeated request gives all of its tasks (request.whole): here the first each time.',
+  },
+  {
+    name: 'request-with-another-body',
+    file: 'core/src/commands/tasks/request-keys.ts',
+    find: 'if (!state.dedupe.hasSameInput(entry, request)) {',
+    replace: 'if (!state.dedupe.hasSameInput(entry, request) && tasks.length === 0) {',
+    what: 'A key of a request with another body is refused: here it gives the tasks of the first.',
+  },
+  {
     name: 'end-a-finished-task',
     file: 'core/src/commands/tasks/end-task.ts',
     find: "if (isTerminal(tasks.state[slot])) return { rejection: 'task_finished', slot };",

@@ -56,6 +56,21 @@ export const SDK_MUTANTS: readonly Mutant[] = [
     what: 'A resend is the same bytes (submit.stored-once): here another key makes a new task.',
   },
   {
+    name: 'request-of-the-sdk-is-regrouped',
+    file: 'sdk/src/client/submitter.ts',
+    find: 'if (calls[0].isPlain) this.calls.seal(batch);\n      else ',
+    replace: '',
+    what: 'A resend with one key for all is the same request (submit.sealed-batch): here another.',
+  },
+  {
+    name: 'request-of-the-sdk-gets-another-key',
+    file: 'sdk/src/client/submitter.ts',
+    find: '    const batch = this.calls.takeSealed() ?? this.nextBatch();',
+    replace: `    const sealed = this.calls.takeSealed();
+    const batch = sealed === undefined ? this.nextBatch() : { ...sealed, key: this.newKey() };`,
+    what: 'A resend has the key of its request (submit.stored-once): here a fresh one each time.',
+  },
+  {
     name: 'worker-leaves-its-handlers',
     file: SESSION,
     find: "    if (this.stage === 'stopping' && this.held.active > 0) return;\n",

@@ -39,7 +39,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'dedupe-across-types',
-    file: 'server/src/tasks/dedupe-hashes.ts',
+    file: 'server/src/dedupe/dedupe-hashes.ts',
     find: 'request.type',
     replace: "''",
     what: 'A dedupe key belongs to a type: here to all of them.',

@@ -6,6 +6,8 @@ export interface CallAnswer {
   readonly status: number;
   /** JSON text. */
   readonly body: string;
+  /** The key of the request, if the server remembers it. */
+  readonly requestKey?: string;
 }
 
 /** A client that gets no answer for this long gives up. */
@@ -22,19 +24,19 @@ export function call(
   request: ExchangeRequest,
   done: (answer: CallAnswer | undefined) => void,
 ): () => void {
-  let status = 0;
+  let head: Omit<CallAnswer, 'body'> = { status: 0 };
   const chunks: Uint8Array[] = [];
   const finish = (answer: CallAnswer | undefined): void => {
     stopTimer();
     done(answer);
   };
   const giveUp = network.request(from, request, {
-    head: (given) => {
-      status = given;
+    head: (status, requestKey) => {
+      head = { status, ...(requestKey === undefined ? {} : { requestKey }) };
     },
     bytes: (chunk) => chunks.push(chunk),
     ended: (how) => {
-      finish(how === 'whole' ? { status, body: Buffer.concat(chunks).toString() } : undefined);
+      finish(how === 'whole' ? { ...head, body: Buffer.concat(chunks).toString() } : undefined);
     },
   });
   const stopTimer = from.after(ANSWER_MS_MAX, () => {

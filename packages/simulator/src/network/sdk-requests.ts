@@ -15,7 +15,10 @@ export function sendForSdk(
   const hangUp = call(network, process, request, (answer) => {
     if (isOff) return;
     if (answer === undefined) answered(undefined);
-    else answered({ status: answer.status, text: answer.body, ...retryAfter(answer.body) });
+    else {
+      const { body, ...head } = answer;
+      answered({ ...head, text: body, ...retryAfter(body) });
+    }
   });
   return () => {
     isOff = true;
@@ -49,8 +52,9 @@ export function openSdkStream(
   });
 }
 
-export function exchangeOf({ method, path, body = '' }: HttpRequest): ExchangeRequest {
-  return { method, path, body };
+export function exchangeOf(request: HttpRequest): ExchangeRequest {
+  const { method, path, body = '', requestKey } = request;
+  return { method, path, body, ...(requestKey === undefined ? {} : { requestKey }) };
 }
 
 /** The value of the `Retry-After` header in production. Here it is part of the body. */

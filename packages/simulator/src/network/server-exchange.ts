@@ -1,5 +1,6 @@
 import type { StreamSink } from '@sluice/server';
 import type { SimProcess } from '../kernel/sim-process.ts';
+import type { CallAnswer } from './call.ts';
 import type { ClientSide, Exchange, ExchangeRequest } from './exchange.ts';
 
 export interface ExchangeOptions {
@@ -49,8 +50,9 @@ export class ServerExchange implements Exchange, StreamSink {
   }
 
   /** Sends the whole answer. */
-  answer(status: number, body: string): void {
-    this.writeHead(status);
+  answer({ status, body, requestKey }: CallAnswer): void {
+    this.headersSent = true;
+    this.toClient((client) => client.head(status, requestKey));
     this.write(Buffer.from(body));
     this.end();
   }

@@ -53,7 +53,8 @@ export class LastTouches {
     if (event.type === 'child_started') this.parentOfRun.set(task, event.parent);
     if (event.type === 'run_readmitted') this.parentOfRun.set(task, event.parent);
     this.records.set(task, record);
-    const run = this.runOfTask.get(task);
+    // A task that is forgotten left its run before: at a reset of its step, or with the run.
+    const run = event.type === 'task_forgotten' ? undefined : this.runOfTask.get(task);
     if (run !== undefined) this.records.set(run, record);
     const isOfParent = event.type === 'child_started' || event.type === 'run_ended';
     const parent = isOfParent ? this.parentOfRun.get(task) : undefined;

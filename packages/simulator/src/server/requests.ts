@@ -2,6 +2,7 @@ import { DEFAULT_NAMESPACE } from '@sluice/core';
 import { type Engine, EngineStoppedError } from '@sluice/engine';
 import { SluiceError } from '@sluice/protocol';
 import type { Admission, Gateway } from '@sluice/server';
+import type { CallAnswer } from '../network/call.ts';
 import type { ServerExchange } from '../network/server-exchange.ts';
 import { commandOf, type Operation, type OperationCommand, renderReply } from './operations.ts';
 import { RunRequests } from './run-requests.ts';
@@ -23,10 +24,7 @@ export function requestsOf(
   return { ...others, runs: new RunRequests(parts), schedules: new ScheduleRequests(parts) };
 }
 
-export interface Answer {
-  readonly status: number;
-  readonly body: string;
-}
+export type Answer = CallAnswer;
 
 /**
  * Whether the answer can depend on the state. A request that was refused at admission, or by the
@@ -53,13 +51,15 @@ async function dispatch(
   { engine, gateway, admission, runs, schedules }: RequestParts,
   exchange: ServerExchange,
 ): Promise<Answer | undefined> {
-  const { method, path, body } = exchange.request;
+  const { method, path, body, requestKey } = exchange.request;
   const value: unknown = body === '' ? undefined : JSON.parse(body);
   const [, , collection, id] = path.split('/');
   if (collection === 'tasks') {
     if (method === 'GET') return { status: 200, body: await gateway.get(DEFAULT_NAMESPACE, id) };
-    const { isNew, json } = await gateway.submit(DEFAULT_NAMESPACE, value);
-    return { status: isNew ? 201 : 200, body: json.toString() };
+    const given = requestKey && { ...requestKey, body: Buffer.from(body) };
+    const { isNew, json, key } = await gateway.submit(DEFAULT_NAMESPACE, value, { key: given });
+    const status = isNew ? 201 : 200;
+    return { status, body: json.toString(), ...(key === undefined ? {} : { requestKey: key }) };
   }
   if (collection === 'runs' || collection === 'workflows') {
     return runs.dispatch(method, path, value);

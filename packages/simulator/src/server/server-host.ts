@@ -36,7 +36,7 @@ import type { RunKill, WorldPlan } from '../plan/world-plan.ts';
 import type { Situations } from '../situations.ts';
 import { isCausedByDisk, rootOf } from './end-causes.ts';
 import type { HostDisk } from './host-disk.ts';
-import { partitionOptionsOf, sdkWindowMs, timersOf } from './host-options.ts';
+import { endsOf, partitionOptionsOf, sdkWindowMs, timersOf } from './host-options.ts';
 import { carryOut, hasSeenState, requestsOf } from './requests.ts';
 import { SIM_BLOBS } from './sim-blobs.ts';
 import { type Receivers, simCourier } from './sim-courier.ts';
@@ -81,6 +81,8 @@ export interface HostParts {
   readonly watch: ServerWatch;
   /** Follows the log of every server; undefined in worlds without a projection. */
   readonly projection: Projection | undefined;
+  /** The last state of a task, as records keep it. */
+  readonly stateOf: (id: string) => string | undefined;
   /** Receivers of callbacks. */
   readonly receivers: Receivers;
 }
@@ -297,7 +299,7 @@ export class ServerHost {
     const now = { clock: () => clock.now(), random: this.random.next };
     const times = { ...now, monotonic: process.monotonic };
     const shared = { engine, admission, streams, rates, newSessionId: () => this.newSessionId() };
-    gateway = new Gateway({ ...FILES, ...times, ...shared });
+    gateway = new Gateway({ ...FILES, ...times, ...shared, ends: endsOf(this.parts) });
     const requests = requestsOf({ engine, admission, gateway, clock: now.clock });
     scripts = await SimScripts.begin(engine, process, this.random);
     courier = simCourier({ engine, gateway, process, ...now, receivers });
@@ -372,7 +374,7 @@ export class ServerHost {
         const records = isView ? seenOfId : seen;
         if (hasSeenState(answer)) this.parts.watch.letOut(records, `answer to ${method} ${path}`);
         if (isView) this.parts.watch.shown(id, body, askedAt);
-        exchange.answer(status, body);
+        exchange.answer(answer);
       },
       (cause: Error) => this.parts.simulation.fail(cause),
     );

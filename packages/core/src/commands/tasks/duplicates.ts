@@ -158,7 +158,7 @@ export function pointAtClaim(claim: DedupeClaim, claims: DedupeClaims, index: nu
 }
 
 /** The entry of a key. An expired entry is forgotten here, even before its timer fires. */
-function liveEntry(decision: Decision, claim: DedupeClaim): Slot {
+export function liveEntry(decision: Decision, claim: DedupeClaim): Slot {
   const { dedupe } = decision.state;
   const entry = dedupe.find(claim);
   if (entry === NO_SLOT || dedupe.expiresAt[entry] > decision.now) return entry;

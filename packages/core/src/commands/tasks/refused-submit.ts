@@ -66,9 +66,9 @@ function addedUse(
   command: SubmitTasks,
   fresh: readonly number[],
 ): Required<Omit<AddedUse, 'shapes' | 'schedules'>> {
-  const { namespace, tasks, dedupe } = command;
+  const { namespace, tasks, dedupe, request } = command;
   let payloadBytes = 0;
-  let dedupeKeys = 0;
+  let dedupeKeys = request === undefined ? 0 : 1;
   const newTypes = new Set<string>();
   let lastType = '';
   for (const i of fresh) {

@@ -5,6 +5,7 @@ import type { TaskDetails } from '../../events/events.ts';
 import type { QuotaName } from '../../state/quotas.ts';
 import type { ReadonlyState } from '../../state/state.ts';
 import { pointAt } from '../../structures/payload-range.ts';
+import type { DedupeClaim } from '../../task/dedupe-claim.ts';
 import type { ShapeTexts } from '../../task/shape-texts.ts';
 import type { TaskSpec } from '../../task/task-spec.ts';
 import { DEFAULT_PRIORITY } from '../../task/task-state.ts';
@@ -18,6 +19,7 @@ import {
 } from './duplicates.ts';
 import { specAt, whyRefused } from './refused-submit.ts';
 import { replaceTask } from './replace-task.ts';
+import { findRequest, rememberRequest } from './request-keys.ts';
 
 /** Takes all of the tasks or none. */
 export interface SubmitTasks {
@@ -34,6 +36,11 @@ export interface SubmitTasks {
   readonly inputEnds: ArrayLike<number>;
   /** Present when a task has a dedupe key. */
   readonly dedupe?: DedupeClaims;
+  /**
+   * The key of the whole request, with the hash of its body. Only for a submit without dedupe keys,
+   * whose tasks get numbers that follow each other, and only from `REQUEST_KEYS_LEVEL` on.
+   */
+  readonly request?: DedupeClaim;
 }
 
 export interface SubmitTasksReply {
@@ -44,12 +51,14 @@ export interface SubmitTasksReply {
     | 'too_many_keys'
     | 'too_many_callbacks'
     | 'quota_exceeded'
-    | 'dedupe_mismatch';
+    | 'dedupe_mismatch'
+    /** The key of the request was used with another body. */
+    | 'request_mismatch';
   /** The quota of the namespace that the tasks would exceed. */
   readonly quota?: QuotaName;
   /** The task whose key was used with another input. */
   readonly mismatchAt?: number;
-  /** The task that the key stands for; absent when both are in this submit. */
+  /** The task that the key stands for, or the first one; absent when both are in this submit. */
   readonly mismatch?: KnownTask;
   /** One per task, in order; `NO_SLOT` for a known task that has left memory. */
   readonly slots: readonly Slot[];
@@ -60,12 +69,14 @@ export interface SubmitTasksReply {
 export interface KnownTask {
   readonly number: TaskNumber;
   readonly submittedAt: number;
-  /** Number of its state. */
+  /** Number of its state; `UNKNOWN_STATE` for a task of a request that has left memory. */
   readonly state: number;
 }
 
 /** Accepts all tasks or none. Tasks that were there before take nothing, so they always fit. */
 export function decideSubmitTasks(decision: Decision, command: SubmitTasks): SubmitTasksReply {
+  const repeated = findRequest(decision, command);
+  if (repeated !== undefined) return repeated;
   const duplicates = findDuplicates(decision, command.dedupe);
   const { mismatchAt, entries, earlier, replacing } = duplicates;
   if (mismatchAt >= 0) return mismatchReply(decision.state, duplicates);
@@ -85,6 +96,7 @@ export function decideSubmitTasks(decision: Decision, command: SubmitTasks): Sub
     else slots.push(submit(decision, command, i));
     if (replacing.has(i)) replace(decision, command, { index: i, slot: slots[i] });
   }
+  rememberRequest(decision, command, slots[0]);
   if (entries.size + earlier.size === 0) return { slots };
   return { slots, known: describeKnown(decision.state, slots, duplicates) };
 }

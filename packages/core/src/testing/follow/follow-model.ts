@@ -8,9 +8,10 @@ import type {
   DrainSession,
   SessionRead,
 } from '../../commands/sessions/session-stream.ts';
-import type { SubmitTasks } from '../../commands/tasks/submit-tasks.ts';
+import type { SubmitTasks, SubmitTasksReply } from '../../commands/tasks/submit-tasks.ts';
 import type { PartitionLimits } from '../../state/state.ts';
 import type { TaskSpec } from '../../task/task-spec.ts';
+import type { GivenKey } from '../model/model-keys.ts';
 import type { ModelRules, ModelSession } from '../model/model-matching.ts';
 import { keyOf, type SubmittedTask } from '../model/model-task.ts';
 import { PartitionModel } from '../model/partition-model.ts';
@@ -126,10 +127,12 @@ export class ModelFollower {
     const { rejection } = reply as { readonly rejection?: string };
     const tasks = command.tasks.map((spec, place) => submitted(command, spec, place, at));
     if (tasks.some((task) => this.leavesSomething(task))) this.met.add('default of a type');
-    const expected = this.model.submit(tasks, at);
+    const expected = this.model.submit(tasks, at, requestOf(command));
     agree('the answer to a submit', rejection ?? answers, expected);
     this.met.add(rejection ?? 'accepted');
-    if (answers.some(([, before]) => before !== undefined)) this.met.add('deduplicated');
+    const isRepeated = (reply as SubmitTasksReply).known !== undefined;
+    if (isRepeated)
+      this.met.add(command.request === undefined ? 'deduplicated' : 'request repeated');
   }
 
   /** Whether the definition of its type has a field that the task leaves out. */
@@ -269,6 +272,13 @@ export class ModelFollower {
     const session = this.known(id);
     return session?.namespace === namespace ? session : undefined;
   }
+}
+
+function requestOf({ request }: SubmitTasks): GivenKey | undefined {
+  if (request === undefined) return undefined;
+  const { words, start, windowMs } = request;
+  const key = words.slice(start, start + 4).join();
+  return { key, input: words.slice(start + 4, start + 8).join(), windowMs };
 }
 
 /** In the order of the core's numbers. */

@@ -7,6 +7,15 @@ export interface ModelKey {
   input: string;
   readonly task: number;
   readonly expiresAt: number;
+  /** It is the key of a request, and this is its first task. */
+  readonly isOfRequest?: true;
+}
+
+/** A key as a submit has it. */
+export interface GivenKey {
+  readonly key: string;
+  readonly input: string;
+  readonly windowMs: number;
 }
 
 /** The dedupe keys that are remembered, as a plain list. */
@@ -18,7 +27,7 @@ export class ModelKeys {
   }
 
   isHeldBy(task: number): boolean {
-    return this.live.some((each) => each.task === task);
+    return this.live.some((each) => each.task === task && !each.isOfRequest);
   }
 
   /** Forgets up to `most` keys whose windows have ended, earliest first. */
@@ -42,7 +51,17 @@ export class ModelKeys {
 
   /** The task of the key has the input of a later submit. */
   changeInput(task: number, input: string): void {
-    for (const each of this.live) if (each.task === task) each.input = input;
+    for (const each of this.live) {
+      if (each.task === task && !each.isOfRequest) each.input = input;
+    }
+  }
+
+  /** The first task of a request that came before; undefined for a new one. */
+  lookRequest({ key, input }: GivenKey, now: number): 'request_mismatch' | number | undefined {
+    const known = this.live.find((each) => each.key === key);
+    if (known !== undefined && known.expiresAt <= now) this.remove(known);
+    else if (known !== undefined) return known.input === input ? known.task : 'request_mismatch';
+    return undefined;
   }
 
   /**

@@ -4,7 +4,13 @@ import type { PartitionLimits } from '../../state/state.ts';
 import { ModelAccess } from '../follow/follow-access.ts';
 import type { Push, TestReport } from '../test-requests.ts';
 import { bytesOf, pushBytes, textBytes, textsOf } from './model-bytes.ts';
-import { type KeyAnswer, type ModelKey, ModelKeys, namespaceOfKey } from './model-keys.ts';
+import {
+  type GivenKey,
+  type KeyAnswer,
+  type ModelKey,
+  ModelKeys,
+  namespaceOfKey,
+} from './model-keys.ts';
 import {
   type ModelRules,
   type ModelScene,
@@ -72,13 +78,26 @@ export class PartitionModel extends ModelSessions implements ModelScene {
   /**
    * Returns why the tasks are refused, or the number of each, and its state if it already existed.
    */
-  submit(tasks: readonly SubmittedTask[], now: number): string | SubmitAnswer[] {
+  submit(
+    tasks: readonly SubmittedTask[],
+    now: number,
+    request?: GivenKey,
+  ): string | SubmitAnswer[] {
     const bytes = tasks.reduce((sum, { input }) => sum + bytesOf(input), 0);
     this.forgetOldest(bytes);
+    const first = request === undefined ? undefined : this.keys.lookRequest(request, now);
+    if (typeof first === 'string') return first;
+    if (first !== undefined) return tasks.map((_, place) => this.ofRequest(first + place));
     const isIdle = (task: number) => this.idleTask(task) !== undefined;
     const looked = this.keys.look(tasks, { last: this.accepted, now, isIdle });
     if (looked === 'dedupe_mismatch') return looked;
     const { answers, fresh } = looked;
+    if (request !== undefined) {
+      const namespace = namespaceOfKey(tasks[0].type);
+      const { windowMs, ...key } = request;
+      const expiresAt = now + windowMs;
+      fresh.push({ ...key, namespace, task: this.accepted + 1, expiresAt, isOfRequest: true });
+    }
     const rejection = this.whyRefused(tasks, { answers, keys: fresh, now });
     if (rejection !== undefined) return rejection;
     this.keys.remember(fresh);
@@ -172,6 +191,11 @@ export class PartitionModel extends ModelSessions implements ModelScene {
     });
     const owed = this.outbox.pending.length + wanting.length;
     return wanting.length > 0 && owed > this.limits.callbacksMax;
+  }
+
+  /** The key of a request does not know the states of tasks that left memory. */
+  private ofRequest(number: number): SubmitAnswer {
+    return [number, this.tasks.find((each) => each.number === number)?.state];
   }
 
   /** For a task that left memory: its last state. */

@@ -9,6 +9,7 @@ import {
   offers,
   payloads,
   reports,
+  requestKeys,
   TYPES,
   tasks,
 } from './world-arbitraries.ts';
@@ -105,6 +106,7 @@ export const actions = fc.oneof(
     arbitrary: fc.record({
       namespace: namespaces,
       submit: fc.array(tasks, { minLength: 1, maxLength: 6 }),
+      request: requestKeys,
     }),
   },
   { weight: 3, arbitrary: fc.record({ namespace: namespaces, attach: offers }) },
@@ -178,6 +180,7 @@ export const matchingActions: fc.Arbitrary<Action> = fc.oneof(
     weight: 5,
     arbitrary: fc.record({
       namespace: fc.constant('default'),
+      request: fc.constant(undefined),
       submit: fc.array(
         tasks.map((task) => {
           const plain = { timeouts: {}, dedupe: undefined, callback: undefined };

@@ -219,6 +219,19 @@ export const tasks = fc.record({
   ),
 });
 
+/** The key of a whole request, whose tasks then have none. */
+export const requestKeys = fc.oneof(
+  { weight: 3, arbitrary: fc.constant(undefined) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      key: fc.integer({ min: 7, max: 9 }),
+      input: fc.constantFrom(1, 1, 1, 2),
+      windowMs: fc.constantFrom(500, 3000, 30_000),
+    }),
+  },
+);
+
 /** `of` picks a lease: mostly one of the session's own, otherwise any earlier one, or garbage. */
 export const reports = fc.record({
   kind: fc.constantFrom(...KINDS),

@@ -47,7 +47,7 @@ export class World {
 
   act(action: Action): void {
     this.partition.namespace = 'namespace' in action ? action.namespace : 'default';
-    if ('submit' in action) this.submit(action.submit);
+    if ('submit' in action) this.submit(action);
     else if ('attach' in action) this.attach(action.attach);
     else if ('operate' in action) operateOnTasks(this, action.operate);
     else if ('queue' in action) operateOnQueue(this, action.queue);
@@ -91,9 +91,11 @@ export class World {
     }
   }
 
-  private submit(tasks: readonly Submit[]): void {
+  private submit({ submit: tasks, request }: Extract<Action, { submit: unknown }>): void {
     const { state } = this.partition;
-    this.partition.submit(...tasks.map((task) => this.said(task)));
+    const said = tasks.map((task) => this.said(task));
+    const plain = said.map(({ dedupe: _, ...task }) => task);
+    this.partition.submitAs(request, request === undefined ? said : plain);
     for (const { number } of this.model.tasks) {
       if (this.ids.has(number)) continue;
       this.ids.set(number, this.partition.id(number));

@@ -29,6 +29,7 @@ const CAUSES: { readonly [T in Event['type']]?: Causes } = {
   task_forgotten: MAKE_ROOM,
   dedupe_forgotten: ['submit_tasks', 'start_runs', 'advance_time', 'trigger_schedule'],
   dedupe_input_changed: ['submit_tasks', 'retry_tasks', 'readmit_task'],
+  request_remembered: ['submit_tasks'],
   queue_changed: ['set_queue_paused'],
   task_type_changed: ['put_task_type'],
   redrive_started: ['start_redrive'],

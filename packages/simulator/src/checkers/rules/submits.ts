@@ -14,6 +14,7 @@ import {
 import type { LogStory } from '../story/log-story.ts';
 import type { StoryRule, ToldCommand } from '../story/story-rule.ts';
 import { namespaceOf, textOf } from '../story/task-story.ts';
+import { RequestKeys } from './request-keys.ts';
 
 /** A remembered dedupe key. */
 interface Key {
@@ -42,6 +43,7 @@ export class Submits implements StoryRule {
   private readonly story: LogStory;
   private readonly byText = new Map<string, Key>();
   private readonly byTask = new Map<number, Key>();
+  private readonly requests: RequestKeys;
   /** Positions of the tasks that the command must accept and has not accepted yet. */
   private due: number[] = [];
   /** The input that each key must stand for at the end of the command that replaces it. */
@@ -51,6 +53,7 @@ export class Submits implements StoryRule {
 
   constructor(story: LogStory) {
     this.story = story;
+    this.requests = new RequestKeys((holds, what) => this.check(holds, 'I7', what));
   }
 
   begins({ command, reply, at }: ToldCommand): void {
@@ -60,6 +63,7 @@ export class Submits implements StoryRule {
     if (command.type !== 'submit_tasks') return;
     const answer = reply as SubmitTasksReply;
     this.due = [];
+    if (this.requests.begins(command, answer, at)) return;
     if (answer.rejection === 'dedupe_mismatch') this.mismatch(command, answer, at);
     if (answer.rejection !== undefined) return;
     const first = new Map<string, number>();
@@ -84,10 +88,12 @@ export class Submits implements StoryRule {
   event(event: Event, _task: unknown, { command, at }: ToldCommand): void {
     if (event.type === 'task_type_changed') this.hasDefinitions = true;
     if (event.type === 'dedupe_forgotten') this.forgotten(event.task, at);
+    if (event.type === 'request_remembered') this.requests.remembered(event, at);
     if (event.type === 'dedupe_input_changed') this.inputChanged(event, command);
     if (event.type === 'run_started') this.runStarted(event, command, at);
     if (event.type !== 'task_submitted' || command.type !== 'submit_tasks') return;
     const place = this.due.shift();
+    this.requests.stored(event.task);
     this.check(place !== undefined, 'I2', () => `task ${event.task} is one too many`);
     if (place === undefined) return;
     this.asSent(event, command, place);
@@ -147,6 +153,7 @@ export class Submits implements StoryRule {
   ends({ command }: ToldCommand): void {
     if (command.type === 'submit_tasks') {
       this.check(this.due.length === 0, 'I1', () => `${this.due.length} tasks are not stored`);
+      this.requests.ends();
     }
     for (const [key, input] of this.replaced) {
       this.check(key.input === input, 'I7', () => {
@@ -186,6 +193,7 @@ export class Submits implements StoryRule {
   }
 
   private forgotten(task: number, at: number): void {
+    if (this.requests.forgotten(task, at)) return;
     const key = this.byTask.get(task);
     this.check(key !== undefined && at >= key.expiresAt, 'I7', () => {
       return `the key of task ${task} is forgotten at ${at}, and not at ${key?.expiresAt}`;

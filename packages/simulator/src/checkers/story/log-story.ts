@@ -262,6 +262,7 @@ const ABOUT_NO_TASK: readonly Event['type'][] = [
   'numbers_skipped',
   'dedupe_forgotten',
   'dedupe_input_changed',
+  'request_remembered',
   'access_key_created',
   'access_key_expiry_set',
   'access_key_revoked',

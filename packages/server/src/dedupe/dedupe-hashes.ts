@@ -12,23 +12,32 @@ import { HASH_WORDS, ValueHash } from './value-hash.ts';
 
 const inputHash = new ValueHash();
 
+/** Claims of tasks that have no dedupe key. Returns the window. */
+export interface OtherClaims {
+  write(words: Uint32Array, at: number, place: number): number;
+}
+
 const POLICIES = {
   refuse: REFUSE_DUPLICATE,
   existing: EXISTING_DUPLICATE,
   replace: REPLACE_DUPLICATE,
 } as const;
 
-/** The dedupe keys of a submit as the core takes them; `undefined` when no task has one. */
+/**
+ * The dedupe keys of a submit as the core takes them; `undefined` when no task has one. `others`
+ * are the words for tasks without one.
+ */
 export function dedupeClaims(
   namespace: string,
   requests: readonly TaskRequest[],
+  others?: OtherClaims,
 ): DedupeClaims | undefined {
   if (requests.every(({ dedupeKey }) => dedupeKey === undefined)) return undefined;
   const words = new Uint32Array(requests.length * 2 * HASH_WORDS);
   const windowsMs = requests.map((request, index) => {
     const { dedupeKey, dedupeWindowMs } = request;
-    if (dedupeKey === undefined) return 0;
     const at = index * 2 * HASH_WORDS;
+    if (dedupeKey === undefined) return others?.write(words, at, index) ?? 0;
     writeKeyHash(words, at, `${namespace}/${request.type}\0${dedupeKey}`);
     inputHash.write(words, at + HASH_WORDS, comparedInput(request));
     return dedupeWindowMs ?? LIMITS.dedupeWindowMsDefault;
@@ -89,7 +98,11 @@ function comparedInput({
  * as text costs a third of the digest as a buffer.
  */
 export function writeKeyHash(words: Uint32Array, at: number, text: string): void {
-  const digest = hash('sha256', text, 'binary');
+  writeWords(words, at, hash('sha256', text, 'binary'));
+}
+
+/** The first words of a digest, which has one byte per character. */
+export function writeWords(words: Uint32Array, at: number, digest: string): void {
   for (let i = 0; i < HASH_WORDS; i++) {
     const first = i * 4;
     words[at + i] =
