@@ -67,6 +67,13 @@ interface Held {
 }
 
 /**
+ * The server tells the worker when the time of an attempt is over. Only if nothing is heard for
+ * this long after that, the worker stops the handler by itself. If it did so at once, the error of
+ * the handler could reach the server before the time is over there, and would count as a failure.
+ */
+const OWN_TIMEOUT_MS = 1000;
+
+/**
  * The leases that a worker holds, and the handlers that run under them.
  *
  * leases.held-until-end: A lease is held from its push until its final report is answered or the
@@ -245,8 +252,8 @@ export class HeldLeases {
     this.unsaid.set(task.lease, held);
     this.watchStarted();
     const runMs = task.runTimeoutMs ?? Number.POSITIVE_INFINITY;
-    if (runMs <= TIMER_MS_MAX) {
-      const leftMs = Math.max(0, held.receivedAt + runMs - ports.now());
+    if (runMs + OWN_TIMEOUT_MS <= TIMER_MS_MAX) {
+      const leftMs = Math.max(0, held.receivedAt + runMs + OWN_TIMEOUT_MS - ports.now());
       held.cancelTimeout = ports.startTimer(leftMs, () => {
         this.abort(held, { type: 'timed_out', graceMs: 0, reason: 'run_timeout' });
       });

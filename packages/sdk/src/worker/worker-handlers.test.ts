@@ -60,13 +60,13 @@ describe('stopping a handler', () => {
     expect(worker.aborts).toEqual([]);
   });
 
-  test('a handler that runs for too long is aborted, also when no server says so', () => {
+  test('a handler that runs for too long is aborted if the server does not say so in time', () => {
     const worker = WorkerUnderTest.welcomed();
     worker.push(pushed('l_1', { runTimeoutMs: 3000 }), pushed('l_2', { runTimeoutMs: 3000 }));
     worker.stream.end();
     worker.succeed('l_2');
 
-    worker.time.advance(2999);
+    worker.time.advance(3999);
     expect(worker.aborts).toEqual([]);
     worker.time.advance(1);
 
@@ -77,7 +77,7 @@ describe('stopping a handler', () => {
   test('a time-out of months is left to the server', () => {
     const worker = WorkerUnderTest.welcomed();
     const before = worker.time.pending;
-    worker.push(pushed('l_1', { runTimeoutMs: 2 ** 31 - 1 }));
+    worker.push(pushed('l_1', { runTimeoutMs: 2 ** 31 - 1001 }));
     const withTimeout = worker.time.pending;
 
     worker.push(pushed('l_2', { runTimeoutMs: 2 ** 31 }));
