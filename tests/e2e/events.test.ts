@@ -271,6 +271,38 @@ test('an event that a step publishes is in the stream of its run, and comes once
   expect(ofTasks.heard.some(({ event }) => event === 'published')).toBe(false);
 });
 
+test('with asyncComplete an event is published once, when its step starts', async () => {
+  const definition = {
+    tasks: [
+      { taskReferenceName: 'hold', type: 'HUMAN' },
+      { taskReferenceName: 'asked', type: 'EVENT', sink: 'sluice:asked', asyncComplete: true },
+    ],
+    outputParameters: { answer: '${asked.output.event_produced}' },
+  };
+  const { body: run } = await api.post('/v1/runs', { workflow: 'shop', definition });
+  const reader = await EventReader.open(`?run=${run.id}`);
+  const published = () => reader.heard.filter(({ event }) => event === 'published');
+
+  await api.post(`/v1/runs/${run.id}/steps/hold/complete`, {});
+  const isThere = () => published().length === 1;
+  await waitUntil(isThere, { what: 'the event arrives', timeoutMs: TIMEOUT_MS });
+  expect((await api.get(`/v1/runs/${run.id}`)).body.steps[1].state).toBe('running');
+  // Somebody gives back what the event said.
+  const [{ data }] = published();
+  const { payload } = data as { payload: object };
+  await api.post(`/v1/runs/${run.id}/steps/asked/complete`, { output: payload });
+
+  const { body } = await api.get(`/v1/runs/${run.id}/wait?timeoutMs=20000`);
+  expect(body).toMatchObject({ status: 'succeeded', output: { answer: 'asked' } });
+  // A later event shows that nothing came between.
+  const { body: other } = await api.post('/v1/runs', { workflow: 'shop', definition });
+  const all = await EventReader.open(`?run=${other.id}`);
+  await api.post(`/v1/runs/${other.id}/steps/hold/complete`, {});
+  const isLater = () => all.heard.some(({ event }) => event === 'published');
+  await waitUntil(isLater, { what: 'a later event arrives', timeoutMs: TIMEOUT_MS });
+  expect(published()).toHaveLength(1);
+});
+
 test('a run that is late with ALERT_ONLY is news, and counts', async () => {
   const reader = await EventReader.open();
   const definition = {

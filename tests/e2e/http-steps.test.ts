@@ -84,6 +84,39 @@ test('a step sends a request and has its answer, after a failure that it retries
   expect(calls).toBe(2);
 });
 
+test.each([
+  ['in the step', call({ asyncComplete: true })],
+  [
+    'in the request',
+    call({
+      inputParameters: { http_request: { uri: '${workflow.input.uri}', asyncComplete: true } },
+    }),
+  ],
+])('with asyncComplete %s, an answer leaves the step to a call', async (_, definition) => {
+  await start(...ALLOW);
+  const uri = await receiver((_, response) => response.end('{}'));
+  const id = await begin(definition, { uri });
+  const step = async () => (await api.get(`/v1/runs/${id}`)).body.steps[0];
+  const isLeft = async () => {
+    const { taskId } = await step();
+    if (taskId === null) return false;
+    return (await api.get(`/v1/tasks/${taskId}`)).body.reason === 'later';
+  };
+  await waitUntil(isLeft, { what: 'the request was answered', timeoutMs: 20_000 });
+  expect((await step()).state).toBe('running');
+
+  await server.kill();
+  await start(...ALLOW);
+  await api.post(`/v1/runs/${id}/steps/call/complete`, {
+    output: { response: { statusCode: 1, body: 'by a call' } },
+  });
+
+  expect(await ended(id)).toMatchObject({
+    status: 'succeeded',
+    output: { status: 1, body: 'by a call' },
+  });
+});
+
 test('a request that cannot succeed is not retried, and names no secret', async () => {
   await start(...ALLOW);
   const uri = await receiver((_, response) => response.writeHead(404).end('no such thing'));

@@ -171,6 +171,68 @@ test('a run is started, drawn, waited for and listed', async () => {
   expect(list.stdout).toMatch(new RegExp(`^${id} +video +1 +succeeded +5/5`, 'm'));
 });
 
+test('a run is paused, retried, run again from a step, restarted, and skipped', async () => {
+  const ask = (name: string) => ({ taskReferenceName: name, type: 'HUMAN' });
+  await api.put('/v1/workflows/review/versions/1', { tasks: [ask('first'), ask('second')] });
+  const id = (await sluice('workflow', 'start', 'review')).stdout.trim();
+  const status = async () => (await api.get(`/v1/runs/${id}`)).body.status;
+  const done = async (...args: string[]) => {
+    const { code, stdout, stderr } = await sluice('run', ...args);
+    expect([code, stderr], stdout).toEqual([0, '']);
+    return stdout;
+  };
+
+  expect(await done('pause', id)).toContain(id);
+  expect([await status(), (await sluice('run', 'get', id)).stdout]).toEqual([
+    'paused',
+    expect.stringContaining('paused'),
+  ]);
+  await done('resume', id);
+  await done('fail', id, 'first', '--message', 'not good');
+  expect(await status()).toBe('failed');
+  await done('retry', id);
+  expect(await status()).toBe('running');
+  await done('skip', id, 'second');
+  await done('complete', id, 'first');
+  expect(await status()).toBe('succeeded');
+  await done('rerun', id, 'second', '--input', '{"again":true}');
+  const { body } = await api.get(`/v1/runs/${id}`);
+  expect(body).toMatchObject({ status: 'running' });
+  expect(body.steps[1]).toMatchObject({ state: 'running', input: { again: true } });
+  await done('cancel', id);
+  await done('restart', id);
+  expect((await api.get(`/v1/runs/${id}`)).body.steps[0].state).toBe('running');
+  await done('cancel', id);
+
+  const refused = await sluice('run', 'pause', id);
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('run_finished')]);
+});
+
+test('a changed file is applied until its version has runs, and then refused', async () => {
+  const path = join(folder, 'changing.json');
+  const write = (...names: string[]) => {
+    const tasks = names.map((name) => ({ name, taskReferenceName: name }));
+    return writeFile(path, JSON.stringify({ name: 'changing', tasks }));
+  };
+  await write('a');
+  await sluice('workflow', 'apply', path);
+  await write('a', 'b');
+
+  const plan = await sluice('workflow', 'apply', path, '--dry-run');
+  const applied = await sluice('workflow', 'apply', path);
+  await sluice('workflow', 'start', 'changing');
+  await write('a', 'b', 'c');
+  const refused = await sluice('workflow', 'apply', path);
+
+  expect([plan.code, plan.stdout]).toEqual([0, expect.stringMatching(/^changing +1 +changed/m)]);
+  expect([applied.code, applied.stdout]).toEqual([0, expect.stringMatching(/changed/)]);
+  expect([refused.code, refused.stdout]).toEqual([
+    1,
+    expect.stringMatching(/^changing +1 +refused/m),
+  ]);
+  expect(refused.stderr).toContain('version_in_use');
+});
+
 test('a name that is nearly right gets a suggestion', async () => {
   const start = await sluice('workflow', 'start', 'vdeo');
   expect([start.code, start.stderr]).toEqual([

@@ -91,7 +91,7 @@ describe('registering', () => {
       'bad_field /tasks/1/constraints/0',
       'duplicate_reference /tasks/1/taskReferenceName',
       'unknown_type /tasks/2/type',
-      'unknown_reference /tasks/3/inputParameters',
+      'unknown_reference /tasks/3/inputParameters/from',
     ]);
     expect(body.error.details[4].problem).toMatch(
       /^"FORK_JION" is no type; use one of .*; did you mean "FORK_JOIN"\?$/,

@@ -67,6 +67,7 @@ const WAITS: Readonly<Record<string, string>> = {
   HUMAN: " (a person: 'sluice run complete')",
   INLINE: ' (a script)',
   JSON_JQ_TRANSFORM: ' (a query)',
+  EVENT: " (a call: 'sluice run complete')",
 };
 
 function waitsFor(run: Run): string[] {

@@ -35,7 +35,7 @@ test.each([
   ],
   [
     sub({ subWorkflowParam: { name: '${none.output}' } }),
-    '/tasks/0/subWorkflowParam',
+    '/tasks/0/subWorkflowParam/name',
     'unknown_reference',
   ],
   [start(undefined), '/tasks/0/inputParameters/startWorkflow', 'missing_field'],

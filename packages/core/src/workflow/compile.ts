@@ -1,4 +1,5 @@
 import type { Utf8 } from '../base/utf8.ts';
+import type { Template } from '../expressions/template.ts';
 import { schemasOf } from '../schema/definition-schemas.ts';
 import { childFields, failureFields } from './child-fields.ts';
 import { mayCallReceiver } from './event-fields.ts';
@@ -129,10 +130,11 @@ function makeNode(step: Outline, links: Links, compiling: Compiling): StepNode {
     reference: step.reference,
     name,
     input: isCommand
-      ? checker.compile({ exec: value.exec, input: inputs }, path, step)
+      ? commandInput(step, inputs, checker)
       : checker.compile(inputs, `${path}/inputParameters`, step),
     isOptional: problems.flag(step, 'optional'),
     isPermissive: problems.flag(step, 'permissive'),
+    isAsync: kind === 'EVENT' && problems.flag(step, 'asyncComplete'),
     startDelayMs: (problems.count(step, 'startDelay', SECONDS_MAX) ?? 0) * 1000,
     task: hasTask
       ? { ...stepTask(problems, step, type), ...(isCommand ? { type: execType } : {}) }
@@ -143,6 +145,16 @@ function makeNode(step: Outline, links: Links, compiling: Compiling): StepNode {
     callback: kind === 'CALLBACK' ? makeCallback(step, checker) : undefined,
     sink: kind === 'EVENT' ? checker.compile(value.sink, `${path}/sink`, step) : undefined,
   };
+}
+
+/** The program stands in front of the input. Problems are those of the two parts. */
+function commandInput(step: Outline, inputs: unknown, checker: TemplateCompiler): Template {
+  const { exec } = step.value;
+  const before = checker.problems.list.length;
+  checker.compile(exec, `${step.path}/exec`, step);
+  checker.compile(inputs, `${step.path}/inputParameters`, step);
+  const hasProblem = checker.problems.list.length > before;
+  return hasProblem ? { parts: [] } : checker.compile({ exec, input: inputs }, step.path, step);
 }
 
 /** Only the frame of it: the rest may come from expressions, and the agent checks it. */

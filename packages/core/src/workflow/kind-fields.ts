@@ -35,7 +35,9 @@ export function kindFields(step: Outline, inputs: Inputs, problems: Problems): K
       return none;
     case 'HTTP':
       checkHttp(step, inputs, problems);
-      return none;
+      if (!problems.flag(step, 'asyncComplete')) return none;
+      // Whoever sends the request has to know.
+      return { ...none, inputs: { ...inputs, asyncComplete: true } };
     case 'EVENT':
       checkSink(step, problems);
       return none;

@@ -67,6 +67,8 @@ export interface StepNode {
   readonly nexts: readonly number[];
   readonly isOptional: boolean;
   readonly isPermissive: boolean;
+  /** An EVENT goes on running after it was published, until a call ends it. */
+  readonly isAsync: boolean;
   readonly startDelayMs: number;
   /** What the step says of its task; the definition of the type fills in the rest. */
   readonly task: TaskSpec | undefined;

@@ -126,7 +126,9 @@ export class HttpSession {
   private async run(input: unknown, signal: AbortSignal): Promise<Outcome> {
     const startedAt = new Date().toISOString();
     try {
-      const output = await this.parts.client.send(stepRequest(input), signal);
+      const asked = stepRequest(input);
+      const output = await this.parts.client.send(asked, signal);
+      if (asked.isAsync) return { kind: 'later', startedAt };
       if (Buffer.byteLength(JSON.stringify(output)) <= LIMITS.payloadBytesMax) {
         return { kind: 'succeeded', output, startedAt };
       }

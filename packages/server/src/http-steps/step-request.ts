@@ -13,6 +13,8 @@ export interface StepRequest {
   /** How long it may take to connect, and then to answer. */
   readonly connectMs: number;
   readonly readMs: number;
+  /** The step ends by a call from outside, not with the answer (`asyncComplete`). */
+  readonly isAsync: boolean;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -34,6 +36,7 @@ export function stepRequest(input: unknown): StepRequest {
     ...withBody(given),
     connectMs: Number(connectionTimeOut ?? CONNECT_MS),
     readMs: Number(readTimeOut ?? READ_MS),
+    isAsync: given.asyncComplete === true || fieldsOf(input).asyncComplete === true,
   };
 }
 

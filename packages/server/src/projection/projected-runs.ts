@@ -1,4 +1,12 @@
-import { type Event, type EventOf, queueKey, STEP_KINDS, taskTypeOf } from '@sluice/core';
+import {
+  type Event,
+  type EventOf,
+  type PayloadRange,
+  queueKey,
+  STEP_KINDS,
+  STEP_STATES,
+  taskTypeOf,
+} from '@sluice/core';
 import { UTF8 } from '../base/utf8.ts';
 import type { PublishedEvent } from './change-ring.ts';
 import { ProjectedPrograms } from './projected-programs.ts';
@@ -18,7 +26,7 @@ import {
   readmitRun,
   reviveRun,
 } from './runs/run-record.ts';
-import { openBranches, openFrame, resetSteps } from './runs/step-records.ts';
+import { openBranches, openFrame, resetSteps, stepAt } from './runs/step-records.ts';
 import { type Since, UnsavedTask } from './unsaved-task.ts';
 
 /** The records of the projector, and where it is in the log. */
@@ -149,10 +157,13 @@ export class ProjectedRuns {
 
   private change(event: RunChange, at: number): void {
     const run = this.open(event.task, at);
+    // An EVENT that was started was published then. Its end is a call.
+    const hadStarted = run !== undefined && isRunning(run.record, event.slot);
     if (run?.isBehind) advanceRun(run.record, event, at);
-    if (run !== undefined && event.type === 'step_ended') {
-      this.published = publishedBy(event, run.record);
-    }
+    if (run === undefined || hadStarted) return;
+    const { type } = event;
+    if (type === 'step_ended') this.published = publishedBy(event, event.output, run.record);
+    if (type === 'step_started') this.published = publishedBy(event, event.input, run.record);
   }
 
   /** The event that the last step published, if it did; once. */
@@ -209,13 +220,18 @@ function overdue(run: RunRecord): PublishedEvent {
 
 const EVENT = STEP_KINDS.indexOf('EVENT');
 
+function isRunning(run: RunRecord, slot: number): boolean {
+  return stepAt(run, slot)?.state === STEP_STATES.indexOf('running');
+}
+
 /** A step that called a receiver published nothing. */
 function publishedBy(
-  { kind, reference, output }: EventOf<'step_ended'>,
+  { kind, reference }: EventOf<'step_ended' | 'step_started'>,
+  { bytes, start, end }: PayloadRange,
   run: RunRecord,
 ): PublishedEvent | undefined {
-  if (kind !== EVENT || output.start === output.end) return undefined;
-  const payload = UTF8.decode(output.bytes.subarray(output.start, output.end));
+  if (kind !== EVENT || start === end) return undefined;
+  const payload = UTF8.decode(bytes.subarray(start, end));
   const { event_produced: name } = (JSON.parse(payload) ?? {}) as { event_produced?: unknown };
   if (typeof name !== 'string') return undefined;
   const queue = queueKey(namespaceOfRun(run), taskTypeOf(run.queue));

@@ -60,7 +60,7 @@ const INPUTS: ReadonlyMap<unknown, ReadonlySet<string>> = new Map([
     'HTTP',
     new Set(
       words(`http_request uri url method headers body accept contentType connectionTimeOut
-        readTimeOut`),
+        readTimeOut asyncComplete`),
     ),
   ],
   ['JSON_JQ_TRANSFORM', new Set(['queryExpression'])],
@@ -93,9 +93,20 @@ export function fieldWarnings(
   definition: FieldsPlace,
   steps: Iterable<FieldsPlace>,
 ): DefinitionWarning[] {
-  return unknownFields(definition, steps)
+  const unknown = unknownFields(definition, steps)
     .filter(({ isFree }) => !isFree)
     .map(({ path, name }) => ({ path, message: `"${name}" is no known field and has no effect` }));
+  return [...unknown, ...policyWarnings(steps)].slice(0, NAMES_MAX);
+}
+
+/** What Conductor does at the time-out of a task, apart from a retry, does not happen here. */
+function policyWarnings(steps: Iterable<FieldsPlace>): DefinitionWarning[] {
+  return [...steps].flatMap(({ fields, path }) => {
+    const { timeoutPolicy } = fieldsOf(fields.taskDefinition);
+    if (timeoutPolicy === undefined || timeoutPolicy === 'RETRY') return [];
+    const message = 'a task that is late is always retried; another timeoutPolicy has no effect';
+    return [{ path: `${path}/taskDefinition/timeoutPolicy`, message }];
+  });
 }
 
 interface UnknownField {

@@ -1,4 +1,4 @@
-import { NO_SLOT } from '../../base/ids.ts';
+import { NO_SLOT, type Slot } from '../../base/ids.ts';
 import type { Decision } from '../../decision/decision.ts';
 import { endTask } from '../../decision/lease-ends.ts';
 import type { Delivery } from '../../state/outbox.ts';
@@ -87,6 +87,7 @@ function endCallbackStep(
   // One that does not wait ended at once. A worker that serves this type may hold it.
   if (state.tasks.step[slot] === 0 || state.tasks.state[slot] !== QUEUED) return;
   if (failed === undefined) {
+    if (isEndedByCall(decision, slot)) return;
     endTask(decision, slot, { state: SUCCEEDED, reason: SUCCEEDED_REASON });
     return;
   }
@@ -96,6 +97,16 @@ function endCallbackStep(
   const bytes = runWork.utf8.encode(JSON.stringify(error));
   const payload = { bytes, start: 0, end: bytes.length };
   endTask(decision, slot, { state: FAILED, reason: FAILED_REASON, payload });
+}
+
+/** Whether the task is of an EVENT with `asyncComplete`, which does not end with its delivery. */
+function isEndedByCall({ state, runWork }: Decision, task: Slot): boolean {
+  const { steps, table } = state.runs;
+  const step = state.tasks.step[task] - 1;
+  // The run has left the task, which ends like any other.
+  if (step < 0 || steps.link[step] !== task + 1) return false;
+  const program = runWork.programs.of(state.programs.at(table.program[steps.run[step]]));
+  return program.nodes[steps.node[step]].isAsync;
 }
 
 /**

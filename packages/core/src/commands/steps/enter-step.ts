@@ -141,10 +141,10 @@ function submitCallback(at: StepVisit): boolean {
   return owe(at, given, waits);
 }
 
-/** An EVENT is published at once, or is a delivery that nobody waits for. */
+/** An EVENT is published at once, or is a delivery. The step waits for neither. */
 function enterEvent(at: StepVisit): boolean {
   const sink = sinkOfStep(at);
-  if ('url' in sink) return owe(at, { ...sink, secret: null }, false);
+  if ('url' in sink) return owe(at, { ...sink, secret: null }, at.node.isAsync);
   publish(at, sink.name);
   return true;
 }

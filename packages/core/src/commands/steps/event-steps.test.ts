@@ -1,10 +1,12 @@
 import { beforeEach, expect, test } from 'vitest';
+import { DELIVERY_FAILURES } from '../../task/delivery-failures.ts';
 import { describeState } from '../../testing/describe-state.ts';
 import { TestRuns } from '../../testing/runs/test-runs.ts';
 import { stateProblems } from '../../testing/state-problems.ts';
 import { TestPartition } from '../../testing/test-partition.ts';
 import { testUtf8 } from '../../testing/test-utf8.ts';
 import { compileDefinition } from '../../workflow/compile.ts';
+import type { RecordDelivery } from '../callbacks/record-delivery.ts';
 
 let partition: TestPartition;
 let runs: TestRuns;
@@ -51,6 +53,42 @@ test.each([
     event_produced: name,
   });
   expect(partition.state.tasks.count + partition.state.runs.promised).toBe(0);
+  isSound();
+});
+
+test('with asyncComplete the step begins with the event, and ends by a call', () => {
+  const tasks = [{ ...event('sluice:order.paid'), asyncComplete: true }];
+  runs.register('flow', { tasks, outputParameters: { given: '${tell.output}' } });
+  const run = runs.begin('flow', { order: 7 });
+  const [step] = runs.run(run).steps;
+  expect([runs.run(run).state, step.state]).toEqual(['running', 'running']);
+  expect(JSON.parse(step.input)).toMatchObject({ order: 7, event_produced: 'order.paid' });
+  isSound();
+
+  runs.end(run, 'tell', 'complete', { a: 1 });
+
+  const { state, output } = runs.run(run);
+  expect([state, output]).toEqual(['succeeded', '{"given":{"a":1}}']);
+  isSound();
+});
+
+test.each([
+  ['delivered', 0, 200, 'running'],
+  ['given up', DELIVERY_FAILURES.indexOf('gone'), 410, 'failed'],
+])('with asyncComplete, a webhook that is %s', (_, failure, status, state) => {
+  const tasks = [{ ...event('webhook:https://example.com/hook'), asyncComplete: true }];
+  runs.register('flow', { tasks });
+  const run = runs.begin('flow', { order: 7 });
+  const [{ number: delivery }] = partition.state.outbox.pending();
+
+  const tried = { type: 'record_delivery', delivery, failure, status } as const;
+  partition.operate<RecordDelivery>({ ...tried, durationMs: 1, seed: 1 });
+
+  expect(runs.run(run).state).toBe(state);
+  isSound();
+  if (state === 'failed') return;
+  runs.end(run, 'tell');
+  expect(runs.run(run).state).toBe('succeeded');
   isSound();
 });
 

@@ -7,6 +7,7 @@ import { STEP_SUCCEEDED } from '../../workflow/run-state.ts';
 import { endStep, type StepVisit } from '../runs/end-steps.ts';
 import { correlationOf } from './child-runs.ts';
 import { fillAndParse, fillInput, jsonBytes, parsed } from './fill-template.ts';
+import { startStep } from './waiting-steps.ts';
 
 /** Where the event of this step goes. */
 export function sinkOfStep(at: StepVisit): Sink {
@@ -20,8 +21,9 @@ export function sinkOfStep(at: StepVisit): Sink {
 }
 
 /**
- * Publishes an event: the end of the step is the event. Who follows the log finds it in the output,
- * with the fields that Conductor adds.
+ * Publishes an event: the end of the step is the event. Readers of the log find it in the output,
+ * with the fields that Conductor adds. With `asyncComplete` it is the start of the step, and in the
+ * input.
  */
 export function publish(at: StepVisit, name: string): void {
   const { decision, node, run } = at;
@@ -36,5 +38,7 @@ export function publish(at: StepVisit, name: string): void {
     correlationId: correlationOf(at) || null,
     event_produced: name,
   };
-  endStep(at, { state: STEP_SUCCEEDED, output: jsonBytes(decision, output), nexts: node.nexts });
+  const event = jsonBytes(decision, output);
+  if (node.isAsync) startStep(at, { input: event });
+  else endStep(at, { state: STEP_SUCCEEDED, output: event, nexts: node.nexts });
 }

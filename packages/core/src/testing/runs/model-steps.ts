@@ -6,6 +6,7 @@ export interface ModelStep {
   readonly inputParameters?: Readonly<Record<string, unknown>>;
   readonly optional?: boolean;
   readonly permissive?: boolean;
+  readonly asyncComplete?: boolean;
   readonly forkTasks?: readonly (readonly ModelStep[])[];
   readonly joinOn?: readonly string[];
   readonly defaultExclusiveJoinTask?: readonly string[];

@@ -117,8 +117,9 @@ export class RandomDefinition {
       return [{ ...this.named('http'), type: 'HTTP', inputParameters }];
     }
     if (this.hasEvents && this.chance(0.15)) {
-      const inputParameters = { a: this.value() };
-      return [{ ...this.named('event'), type: 'EVENT', sink: 'sluice:news', inputParameters }];
+      const asyncComplete = this.hasCalls && this.chance(0.3);
+      const event = { ...this.named('event'), type: 'EVENT', sink: 'sluice:news', asyncComplete };
+      return [{ ...event, inputParameters: { a: this.value() } }];
     }
     return [this.simple()];
   }

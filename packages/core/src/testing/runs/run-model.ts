@@ -314,9 +314,12 @@ export class RunModel {
       case 'CALLBACK':
         if (step.callback?.wait) entered.state = 'running';
         return;
-      case 'EVENT':
-        entered.output = publishedBy(step, input, this.definition);
+      case 'EVENT': {
+        const published = publishedBy(step, input, this.definition);
+        if (step.asyncComplete) Object.assign(entered, { state: 'running', input: published });
+        else entered.output = published;
         return;
+      }
       case 'START_WORKFLOW':
         entered.output = { workflowId: 'r_id' };
         return;

@@ -1,5 +1,5 @@
 import { defineTask, type TaskDefinition } from '../../task/define-task.ts';
-import { PermanentFailure } from '../../task/failures.ts';
+import { Later, PermanentFailure } from '../../task/failures.ts';
 import type { HttpStepOutput } from '../../workflow/http-step.ts';
 
 /** A request of `w.http`, as a mock sees it. */
@@ -25,7 +25,10 @@ interface HttpInput {
     readonly method?: string | null;
     readonly headers?: Readonly<Record<string, unknown>> | null;
     readonly body?: unknown;
+    readonly asyncComplete?: boolean | null;
   };
+  /** From the step. */
+  readonly asyncComplete?: boolean;
 }
 
 /** Statuses of the client's fault that another try may mend, as on a server. */
@@ -40,11 +43,12 @@ export function httpMock(
 ): TaskDefinition<HttpInput, HttpStepOutput> {
   return defineTask({
     type: 'sluice:http',
-    async run({ http_request: given }: HttpInput): Promise<HttpStepOutput> {
+    async run({ http_request: given, asyncComplete }: HttpInput): Promise<HttpStepOutput | Later> {
       const { uri, method, headers, body } = given;
       const request = { uri, method: method ?? 'GET', headers: headers ?? {}, body: body ?? null };
       const { statusCode = 200, ...rest } = await answer(request);
       if (statusCode >= 200 && statusCode < 300) {
+        if (asyncComplete === true || given.asyncComplete === true) return Later;
         const { body: got = null, headers: named = {} } = rest;
         return { response: { statusCode, reasonPhrase: '', headers: named, body: got } };
       }
