@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { flushCompileCache } from 'node:module';
-import { ConfigError, Server, type ServerOptions } from '@sluice/server';
+import { ConfigError, MemoryReturn, Server, type ServerOptions } from '@sluice/server';
 import type { ClusterServer } from '@sluice/server/cluster';
 import type { Beside } from './agent/dev-agent.ts';
 import { buildCommit } from './build-commit.ts';
@@ -42,6 +42,7 @@ export async function serve(
   io.stdout(greeting(server.url));
   // By default the compile cache is written at exit, which a killed server never reaches.
   setImmediate(flushCompileCache);
+  new MemoryReturn().begin();
   const company = beside?.(server.url);
   await firstOf(io.stop, failed.signal);
   if (failed.signal.aborted) {

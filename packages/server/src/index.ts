@@ -2,6 +2,7 @@ export { createKeyIn } from './access/create-key.ts';
 export { type ServerOptions, serverOptions } from './assembly/server-options.ts';
 export { BackupError } from './backup/read-manifest.ts';
 export { restoreBackup } from './backup/restore-backup.ts';
+export { MemoryReturn } from './base/memory-return.ts';
 export { type CallbackMessage, Courier, type SendOutcome } from './callbacks/courier.ts';
 export { TICK_MS } from './clock/standstill.ts';
 export { SteadyClock } from './clock/steady-clock.ts';

@@ -6,6 +6,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { namespaceOf, parseRunId, parseTaskId } from '@sluice/core';
 import { AnswerRoom } from '../answers/answer-room.ts';
 import { type RunSource, runJson, runSummaryJson, stepsFrom } from '../answers/shown-run.ts';
+import { MemoryReturn } from '../base/memory-return.ts';
 import type {
   FindQuestion,
   FindRunsQuestion,
@@ -85,6 +86,7 @@ parentPort?.on('message', (told: Tell) => {
     projector.close();
     parentPort?.close();
     clearInterval(timer);
+    memory.end();
   }
 });
 
@@ -103,6 +105,7 @@ async function openProjector(): Promise<Projector> {
 if (process.platform === 'linux') setPriority(0, NICENESS);
 
 const timer = setInterval(work, SAVE_EVERY_MS);
+const memory = new MemoryReturn().begin();
 say({
   type: 'ready',
   saved: projector.saved,
