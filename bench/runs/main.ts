@@ -12,7 +12,7 @@ and a fork of 8. A step does next to nothing. Client and worker of each engine a
 server another one. Figures are runs per second, the best of all rounds.
 
   --runs N         runs of one step; fewer of more steps (default 3000)
-  --rounds N       each engine is measured so often, in turn (default 3)
+  --rounds N       rounds per engine, taken in turn (default 3)
   --only NAME      ${Object.keys(CONTENDERS).join(', ')}; may be given more than once
   --help`;
 

@@ -7,8 +7,8 @@ const GLOBAL = new Map([
 ]);
 
 /**
- * The arguments with the command in front. `sluice --url URL task list` is what people type who
- * know other tools; the flags belong to the command and move behind its name.
+ * The arguments with the command in front. Users of other tools type
+ * `sluice --url URL task list`; the flags belong to the command and move behind its name.
  */
 export function commandFirst(args: readonly string[]): string[] {
   let count = 0;

@@ -45,7 +45,7 @@ const UNKNOWN_PAUSE_MS_MAX = 1000;
  *   commit of the last event that they can have seen; at once when nothing is uncommitted (L2).
  * engine.untouched: A view that says which tasks and runs it shows waits only for batches that
  *   touched one of them. What it shows of the others is durable, whatever becomes of the batches.
- *   So a database that does not commit holds up no read of what it is not asked to commit.
+ *   So a stuck commit delays only reads of what it changes.
  * engine.definite-append: An unknown append is repeated unchanged until its answer is definite. A
  *   fenced or failed one ends this engine, and nothing that waited is released (L5).
  * engine.no-new-work: While the disk is far behind, or full, no lease is granted and no timer

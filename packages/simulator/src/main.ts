@@ -13,9 +13,9 @@ world, to the last bit.
 
   --seed S         one world, by its seed
   --trace          with --seed: print all that happens
-  --seeds N        so many worlds, with the seeds from --from on (default 100)
+  --seeds N        number of worlds, with the seeds from --from on (default 100)
   --from S         the first seed (default: by the clock, and printed)
-  --minutes M      as many worlds as fit into so many minutes
+  --minutes M      run worlds for M minutes
   --mode MODE      safety (default) or liveness: heal everything after a while, and then all that can
                    end has to end
   --processes P    at once (default: one per core)

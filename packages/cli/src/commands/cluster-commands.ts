@@ -62,14 +62,14 @@ const raiseLevel = defineCommand({
 });
 
 function whyUnraised(servers: StoreStatus['servers'], level: number): string {
-  if (servers.length === 0) return 'no server runs, so nobody knows a newer one';
+  if (servers.length === 0) return 'no server is running, so there is no newer level to raise to';
   const isNewerKnown = servers.some((server) => server.level > level);
   if (!isNewerKnown) return 'no server knows a newer one';
   const older = servers.filter((server) => server.level === level);
   const names = older.map(({ address, seenMsAgo }) => {
     return `${address} (seen ${(seenMsAgo / 1000).toFixed(0)} s ago)`;
   });
-  return `${names.join(', ')} knows no newer one; stop it, or wait ten minutes if it is gone`;
+  return `${names.join(', ')} does not support a newer level; stop it (a server that is gone is dropped after ten minutes)`;
 }
 
 const acceptLoss = defineCommand({

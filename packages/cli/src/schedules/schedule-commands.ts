@@ -110,7 +110,7 @@ const pauseSchedule = defineCommand({
 
 const resumeSchedule = defineCommand({
   name: 'schedule resume',
-  summary: 'Resume a paused schedule; times that passed meanwhile are not made up for',
+  summary: 'Resume a paused schedule; times missed during the pause are skipped',
   args: ['ID'],
   flags: SERVER_FLAGS,
   examples: ['sluice schedule resume nightly-report'],

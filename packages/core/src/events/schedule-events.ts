@@ -58,7 +58,7 @@ export const SCHEDULE_EVENTS = {
       nextAt: number,
       timerAt: number,
       delayMs: number,
-      /** Missed times in a row that were made up for. */
+      /** Missed times in a row that were run later. */
       missed: number,
       /** Place among the replicas plus one; 0 for other causes. */
       replica: number,

@@ -193,6 +193,6 @@ export interface Program {
   readonly alertsOnly: boolean;
   /** Gives name and version of the workflow that runs after a failure; undefined without one. */
   readonly failure: Template | undefined;
-  /** Who hears of the ends of its runs; undefined for nobody. */
+  /** Callback for ended runs; undefined without one. */
   readonly callback: RunCallback | undefined;
 }

@@ -13,7 +13,7 @@ const RETRY_MS_MAX = 30_000;
 
 export interface SessionPoolOptions {
   readonly address: StoreAddress;
-  /** Connections at a time. Who needs one more waits. */
+  /** Maximum number of open connections; further callers wait. */
   readonly sessionsMax?: number;
 }
 

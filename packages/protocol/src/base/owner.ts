@@ -1,6 +1,6 @@
 /** What clients and servers agree on about the owner of a cluster's partition. */
 
-/** Header of answers that a server passed on: the address of the owner, who gave them. */
+/** Header of answers that a server passed on: the address of the owner that produced the answer. */
 export const OWNER_HEADER = 'sluice-owner';
 
 /** The address at which a server of a cluster says which process it is. */

@@ -110,7 +110,7 @@ export const SCHEDULE_ROUTES = {
     method: 'POST',
     path: '/v1/schedules/{id}/resume',
     access: 'operate',
-    summary: 'Resume a schedule; times that passed meanwhile are not made up for',
+    summary: 'Resume a schedule; times missed during the pause are skipped',
     params: ScheduleParams,
     body: NothingSaid,
     isBodyOptional: true,

@@ -63,7 +63,7 @@ const CHOICES = {
       minimum: 1,
       maximum: 10_000,
       default: 100,
-      description: 'With `misfire: "all"`: no more than this many are made up for.',
+      description: 'With `misfire: "all"`: at most this many missed times are run.',
     }),
   ),
   overlap: Type.Optional(

@@ -149,6 +149,20 @@ const DEFINABLE = {
   callback: Type.Optional(Callback),
 };
 
+/** The same fields as a task shows them: what is in force, whether the task or its type said it. */
+export const SHOWN_FIELDS = {
+  priority: Type.Integer(),
+  resources: TaskResources,
+  constraints: Constraints,
+  placement: Type.Optional(Placement),
+  retry: Type.Unsafe<Static<typeof Retry>>({ ...Retry, description: 'The policy in force.' }),
+  timeouts: Timeouts,
+  tags: Tags,
+  callback: Type.Union([Callback, Type.Null()], {
+    description: 'Where to call back, without the secret; or null.',
+  }),
+};
+
 export const TaskDefinition = Type.Object(DEFINABLE, {
   additionalProperties: false,
   description: 'Defaults for tasks of the type.',

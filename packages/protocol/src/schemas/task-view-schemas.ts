@@ -2,8 +2,7 @@ import { type Static, Type } from 'typebox';
 import { LIMITS } from '../base/limits.ts';
 import { literals } from '../base/literals.ts';
 import { BlobHash } from './blob-schemas.ts';
-import { Constraints, Placement, TaskResources } from './resource-schemas.ts';
-import { Callback, Retry, Tags, TaskType, Timeouts } from './task-schemas.ts';
+import { SHOWN_FIELDS, TaskType } from './task-schemas.ts';
 
 export const TaskStateName = literals([
   'waiting',
@@ -80,10 +79,7 @@ export const TaskView = Type.Object({
   type: TaskType,
   state: TaskStateName,
   reason: Type.String({ description: 'Why the task is in this state.' }),
-  priority: Type.Integer(),
-  resources: TaskResources,
-  constraints: Constraints,
-  placement: Type.Optional(Placement),
+  ...SHOWN_FIELDS,
   attempt: Type.Integer({ description: 'Attempts so far; 0 before the first.' }),
   attempts: Type.Array(AttemptView, {
     description:
@@ -95,17 +91,11 @@ export const TaskView = Type.Object({
     ...Time,
     description: 'When a waiting task will be queued.',
   }),
-  retry: Type.Unsafe<Static<typeof Retry>>({ ...Retry, description: 'The policy in force.' }),
-  timeouts: Timeouts,
-  tags: Tags,
   parentId: Type.Union([Type.String(), Type.Null()]),
   runId: Type.Optional(
     Type.String({ description: 'The run that it is a step of. Absent for other tasks.' }),
   ),
   step: Type.Optional(Type.String({ description: 'Reference of that step.' })),
-  callback: Type.Union([Callback, Type.Null()], {
-    description: 'Where to call back, without the secret; or null.',
-  }),
   cancelRequestedAt: Type.Unsafe<string | null>({
     ...Time,
     description: 'When it was cancelled while a worker held it.',

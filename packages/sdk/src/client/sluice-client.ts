@@ -82,7 +82,7 @@ const RUN_WAITS = { answerWithinMs: 20_000, giveUpAfterMs: Number.POSITIVE_INFIN
 /** How long a request may still be under way after it was given up. */
 const STRAY_MS = 60_000;
 
-/** The server must remember the key of a start for so long. */
+/** How long the server must remember the key of a start. */
 function resentWithin(giveUpAfterMs = GIVE_UP_AFTER_MS): number {
   return Math.min(Math.ceil(giveUpAfterMs) + STRAY_MS, LIMITS.dedupeWindowMsMax);
 }

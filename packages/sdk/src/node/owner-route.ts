@@ -3,7 +3,7 @@ import { request as httpsRequest } from 'node:https';
 import { ROLE_PATH, type ServerRole } from '@sluice/protocol/owner';
 import { type Address, addressOf } from './address.ts';
 
-/** An owner that takes longer to answer is not worth the way. */
+/** An owner that takes longer to answer is not used. */
 const PROBE_MS = 1000;
 
 /** An owner that could not be reached is not tried again for this time. */
@@ -50,7 +50,7 @@ export class OwnerRoute {
   }
 }
 
-/** Asks without the key: nobody knows yet who is there. */
+/** Asks without the key: the server at this address is not verified yet. */
 function probe({ isSecure, host, port, prefix }: Address, done: (isOwner: boolean) => void): void {
   const send = isSecure ? httpsRequest : httpRequest;
   const target = { host, port, path: `${prefix}${ROLE_PATH}`, agent: false, timeout: PROBE_MS };

@@ -126,7 +126,7 @@ export class ScheduleGroup {
     return traced(this.port.pauseSchedule(id, true));
   }
 
-  /** It goes on with its next time. Times that passed meanwhile are not made up for. */
+  /** It goes on with its next time. Times missed during the pause are skipped. */
   resume(id: string): Promise<ScheduleView> {
     return traced(this.port.pauseSchedule(id, false));
   }

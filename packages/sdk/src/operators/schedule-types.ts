@@ -103,7 +103,7 @@ export interface ScheduleRequest {
    * one fire for the latest of them, or all of them, the oldest first. Default "once".
    */
   readonly misfire?: 'skip' | 'once' | 'all';
-  /** With `misfire: "all"`: no more than this many are made up for. Default 100. */
+  /** With `misfire: "all"`: at most this many missed times are run. Default 100. */
   readonly misfireMax?: number;
   /**
    * What happens at a time while the last one still runs: both run, this time is skipped, it waits
@@ -188,7 +188,7 @@ export interface ScheduleView {
    * one fire for the latest of them, or all of them, the oldest first. Default "once".
    */
   readonly misfire?: 'skip' | 'once' | 'all';
-  /** With `misfire: "all"`: no more than this many are made up for. Default 100. */
+  /** With `misfire: "all"`: at most this many missed times are run. Default 100. */
   readonly misfireMax?: number;
   /**
    * What happens at a time while the last one still runs: both run, this time is skipped, it waits

@@ -235,6 +235,16 @@ export interface TaskView {
    * other, so that room for large tasks is left. Default: the setting of the server.
    */
   readonly placement?: 'spread' | 'pack';
+  /** The policy in force. */
+  readonly retry: RetryOptions;
+  /**
+   * Maximum time in the queue, from the lease to the end, between heartbeats, and in total. Absent
+   * means no limit.
+   */
+  readonly timeouts: TimeoutOptions;
+  readonly tags: Readonly<Record<string, string>>;
+  /** Where to call back, without the secret; or null. */
+  readonly callback: CallbackOptions | null;
   /** Attempts so far; 0 before the first. */
   readonly attempt: number;
   /**
@@ -245,21 +255,11 @@ export interface TaskView {
   readonly submittedAt: string | null;
   /** When a waiting task will be queued. */
   readonly runAt: string | null;
-  /** The policy in force. */
-  readonly retry: RetryOptions;
-  /**
-   * Maximum time in the queue, from the lease to the end, between heartbeats, and in total. Absent
-   * means no limit.
-   */
-  readonly timeouts: TimeoutOptions;
-  readonly tags: Readonly<Record<string, string>>;
   readonly parentId: string | null;
   /** The run that it is a step of. Absent for other tasks. */
   readonly runId?: string;
   /** Reference of that step. */
   readonly step?: string;
-  /** Where to call back, without the secret; or null. */
-  readonly callback: CallbackOptions | null;
   /** When it was cancelled while a worker held it. */
   readonly cancelRequestedAt: string | null;
   readonly endedAt: string | null;

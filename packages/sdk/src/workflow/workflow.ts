@@ -18,7 +18,7 @@ export interface WorkflowJson {
   readonly callback?: RunCallbackOptions;
 }
 
-/** Who is called when a run ends. */
+/** The URL to call when a run ends. */
 export interface RunCallbackOptions {
   readonly url: string;
   /** Default: all of them. */

@@ -7,7 +7,7 @@ import type { IncomingHttpHeaders } from 'node:http';
  * hop.one: A request with a hop is never forwarded again, so requests cannot circle. This holds for
  *   every hop with a right signature, however old.
  * hop.trust: What a hop says is believed only with a right signature of the cluster's secret and a
- *   time of the last minute. Any other hop is worth nothing.
+ *   time of the last minute. Any other hop is ignored.
  *
  * The sender has checked host and origin by itself, and sends its own connection's facts. The owner
  * needs them for the limit of failures, the audit records and the console's cookie.

@@ -108,7 +108,7 @@ export class Membership {
       this.epoch = undefined;
       this.place = undefined;
       this.refrainUntil = performance.now() + REFRAIN_MS;
-      this.term.end(new Error('this server has let go of the partition'));
+      this.term.end(new Error('this server released the partition'));
     }
     await this.options.store.release(epoch);
     await this.tellOthers().catch(() => undefined);

@@ -211,7 +211,7 @@ export class ProjectedRuns {
   }
 }
 
-/** A run that is late is news, as an event that a step publishes. */
+/** An overdue run is published as an event, like an event step. */
 function overdue(run: RunRecord): PublishedEvent {
   const queue = queueKey(namespaceOfRun(run), taskTypeOf(run.queue));
   const about = { run: run.number, startedAt: run.submittedAt, queue };

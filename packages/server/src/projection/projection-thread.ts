@@ -40,7 +40,7 @@ const RETAIN_EVERY_MS = 10_000;
 
 const RETRY_MS = 1000;
 
-/** So many ended tasks are saved earlier: before the collector has to copy them. */
+/** Saves early at this many ended tasks, before the garbage collector copies them. */
 const ENDED_MAX = 4000;
 
 /** A search that takes longer returns what it has so far, because other queries wait. */

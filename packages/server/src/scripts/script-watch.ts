@@ -14,7 +14,7 @@ const OVERRUN_MS = 500;
 /** A thread that shows no progress for this long is ended, however little CPU it used. */
 const PATIENCE_MS = 20_000;
 
-/** Why a thread has to be ended: its script took too much CPU, or nothing is heard of it. */
+/** Why a thread has to be ended: its script took too much CPU, or it does not respond. */
 export type Verdict = 'overrun' | 'silent';
 
 /**

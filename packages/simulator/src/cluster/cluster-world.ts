@@ -39,7 +39,7 @@ const HEALER = {
 /** After this time the database gives up a machine that it does not reach. */
 const SESSION_LOST_MS = [2_000, 10_000] as const;
 
-/** So long nobody notices that servers have halted. */
+/** Delay before an operator notices halted servers. */
 const HALTED_MS = 4_000;
 
 /** So long servers are stopped while a loss is accepted. */

@@ -43,7 +43,7 @@ export class ScheduleStory {
   nextAt = 0;
   timerAt = 0;
   delayMs = 0;
-  /** Missed times in a row that were made up for. */
+  /** Missed times in a row that were run later. */
   missed = 0;
   fires = 0;
   /** What the last fire by the clock or by a person made, and whether its end came. */

@@ -60,7 +60,7 @@ export class ScheduleTable extends ColumnTable {
   readonly isBlocked = uint8s(this.capacity);
   /** When that end came. Times before it are not late. */
   readonly releasedAt = float64s(this.capacity);
-  /** Missed times in a row that were made up for. */
+  /** Missed times in a row that were run later. */
   readonly missed = uint32s(this.capacity);
   count = 0;
 

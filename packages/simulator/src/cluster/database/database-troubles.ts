@@ -32,7 +32,7 @@ const BACKUPS_MAX = 600;
 /** Until the replica has taken the place of the primary. */
 const FAILOVER_MS = 300;
 
-/** So long after it was stopped, an owner hears late. */
+/** How long answers to an owner stay late after its stop. */
 const SLOW_MS = 2_000;
 
 const RAISE = 'UPDATE cluster SET level = greatest(level, (SELECT min(level) FROM server))';

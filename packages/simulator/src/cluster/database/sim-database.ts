@@ -129,7 +129,7 @@ export class SimDatabase {
     if (session.running === undefined) this.sessions.delete(session);
   }
 
-  /** The machine of a client is gone, or nothing is heard of it. */
+  /** The machine of a client is gone or does not respond. */
   leaveAllOf(host: string): void {
     for (const session of this.of(host)) this.leave(session);
   }
