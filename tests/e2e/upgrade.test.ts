@@ -27,8 +27,8 @@ async function start(key: string): Promise<KeyedApi> {
 }
 
 /**
- * The first log is from before workflows, schedules and keys of requests. That each of them leads to
- * the state that it had is tested without a server (golden.test.ts): its inputs are no JSON.
+ * The first log is from before workflows, schedules and keys of requests. That each of them leads
+ * to the state that it had is tested without a server (golden.test.ts): its inputs are no JSON.
  */
 test.each(await readdir(LOGS))('on golden log %s', async (number) => {
   for (const part of ['log', 'snapshots']) {

@@ -164,7 +164,7 @@ export class AttemptContext implements TaskContext {
 
   get submit(): TaskContext['submit'] {
     return (task: string | AnyTask, input?: unknown, options?: SubmitOptions) =>
-      this.children.submit(task, input, options) as Promise<TaskHandle<never>>;
+      contained(this.children.submit(task, input, options)) as Promise<TaskHandle<never>>;
   }
 
   get submitMany(): TaskContext['submitMany'] {
@@ -172,7 +172,7 @@ export class AttemptContext implements TaskContext {
       task: string | AnyTask,
       inputs: readonly unknown[],
       options?: SubmitManyOptions<never>,
-    ) => this.children.submitMany(task, inputs, options) as Promise<TaskHandle<never>[]>;
+    ) => contained(this.children.submitMany(task, inputs, options)) as Promise<TaskHandle<never>[]>;
   }
 
   private get children(): ChildSubmits {
@@ -210,4 +210,13 @@ function abortedBy(reason: AbortReason): TaskAborted {
     case 'stopping':
       return new TaskAborted(reason.type, 'the worker stops', 0);
   }
+}
+
+/**
+ * A promise whose error does not end the process if the handler does not await it. A handler that
+ * awaits it hears the error as always.
+ */
+function contained<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => undefined);
+  return promise;
 }

@@ -64,16 +64,27 @@ function usageWords(usage: Usage | undefined): string {
 }
 
 function wholeFigures(usage: Usage): Usage {
-  const whole = Object.entries(usage).map(([name, value]) => [name, Math.round(Number(value))]);
-  return Object.fromEntries(
-    whole.filter(
-      ([name, value]) =>
-        FIGURES.has(String(name)) && Number.isSafeInteger(value) && Number(value) >= 0,
-    ),
-  ) as Usage;
+  const figures = FIGURES.map(([name, most]) => [name, figureOf(usage, name, most)] as const);
+  return Object.fromEntries(figures.filter(([, figure]) => figure !== undefined));
 }
 
-const FIGURES = new Set(['wallMs', 'cpuMs', 'memoryPeakBytes', 'readBytes', 'writtenBytes']);
+/** A handler may say anything, even something that throws when it is looked at. */
+function figureOf(usage: Usage, name: keyof Usage, most: number): number | undefined {
+  try {
+    const figure = Math.round(numberOf(usage[name]) ?? Number.NaN);
+    return figure >= 0 && figure <= most ? figure : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const FIGURES: readonly (readonly [name: keyof Usage, most: number])[] = [
+  ['wallMs', LIMITS.timeMsMax],
+  ['cpuMs', LIMITS.timeMsMax],
+  ['memoryPeakBytes', Number.MAX_SAFE_INTEGER],
+  ['readBytes', Number.MAX_SAFE_INTEGER],
+  ['writtenBytes', Number.MAX_SAFE_INTEGER],
+];
 
 /** The failure that replaces a report which the server cannot accept. */
 export function unsayable(lease: string, code: string, message: string): FinalReport {

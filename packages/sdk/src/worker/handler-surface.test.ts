@@ -2,7 +2,7 @@ import { REPORT_SCHEMAS } from '@sluice/protocol';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { defineTask } from '../task/define-task.ts';
-import { Later, PermanentFailure, RetryAfter } from '../task/failures.ts';
+import { HandBack, Later, PermanentFailure, RetryAfter } from '../task/failures.ts';
 import type { TaskContext } from '../task/task-context.ts';
 import { type Schema, schemaProblems } from '../test-sluice/server/schema-problems.ts';
 import { TestBlobs } from '../test-sluice/server/test-blobs.ts';
@@ -60,6 +60,7 @@ const HOSTILE: readonly unknown[] = [
   Object.assign(new Error('odd'), { message: Object.create(null), code: 7n, stack: Symbol('s') }),
   Object.defineProperty(new Error('odd'), 'message', { get: () => throws(hostileProxy) }),
   new PermanentFailure('for good'),
+  new HandBack('not here'),
   new RetryAfter(1n as never),
   new RetryAfter(Symbol('soon') as never, 'soon'),
   new RetryAfter(Object.create(null), 'soon'),
@@ -77,7 +78,10 @@ const anyValue = fc.oneof(
 
 /** One call of a handler on its context. */
 const step = fc.record({
-  call: fc.constantFrom('progress', 'log', 'heartbeat', 'onSignal', 'onAbort', 'onabort'),
+  call: fc.constantFrom(
+    ...['progress', 'log', 'heartbeat', 'usage', 'submit', 'submitMany'],
+    ...['onSignal', 'onAbort', 'onabort'],
+  ),
   first: anyValue,
   second: anyValue,
   isAwaited: fc.boolean(),
@@ -142,7 +146,7 @@ class WorkerWithHandlers extends WorkerUnderTest {
   }
 }
 
-const FINAL = new Set(['succeeded', 'failed', 'cancelled', 'later']);
+const FINAL = new Set(['succeeded', 'failed', 'cancelled', 'later', 'refused']);
 
 function schemaOf(kind: string): Schema {
   return REPORT_SCHEMAS[kind as keyof typeof REPORT_SCHEMAS] as Schema;

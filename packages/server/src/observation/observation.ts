@@ -202,7 +202,7 @@ const CLOCK_EVENTS = {
   clock_jump_over: ['info', 'the wall clock is followed again'],
   log_ahead: [
     'warn',
-    'the log is from a later time than the wall clock shows; time runs slower until the wall clock catches up',
+    'the log is from a later time than the clock shows; time runs slower until they agree',
   ],
 } as const satisfies Record<ClockNotice['type'], readonly [LogLevel, string]>;
 
