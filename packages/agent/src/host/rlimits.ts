@@ -4,12 +4,18 @@ import type { GroupLimits, GroupsUse, GroupUsage, ProcessGroup, ProcessGroups } 
 /**
  * Where no control group can be made: the shell sets limits for each process, and the processes of
  * an attempt are found by a variable in their environment.
+ *
+ * The number of processes is not limited: `ulimit -u` counts all processes of a user, and all
+ * commands of an agent may have the same user. One command could keep the others from starting
+ * anything.
  */
 export class Rlimits implements ProcessGroups {
   readonly kind = 'rlimits';
   readonly losses = [
     'cpu is not limited',
     'memory is limited for each process, not for all of a task together',
+    'the number of processes of a task is not limited',
+    'a process that clears its environment and goes into the background may outlive its task',
     'what a task used is not measured',
   ];
 
