@@ -1,11 +1,12 @@
 /** Commands on a host without control groups, with real processes. */
-import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { chmod, mkdtemp, readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type CommandResult, CommandRun } from '../../packages/agent/src/commands/command-run.ts';
 import { PipePool } from '../../packages/agent/src/host/pipe-pool.ts';
-import { Rlimits } from '../../packages/agent/src/host/rlimits.ts';
+import { MARK, Rlimits } from '../../packages/agent/src/host/rlimits.ts';
 import { findUser, type HostUser, ownUser } from '../../packages/agent/src/host/users.ts';
 import { AttemptFolder } from '../../packages/agent/src/host/work-folder.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -127,4 +128,26 @@ test('what a command leaves in the background is ended with it', async () => {
 
   expect(await ended).toMatchObject({ exitCode: 3 });
   expect(await processesOf(name)).toEqual([]);
+});
+
+test('a process that begins one program after the other is found at any time', async () => {
+  const name = 'rlimits-execs';
+  const script = '[ "$1" -gt 0 ] || exit 0; exec sh -c "$2" sh $(($1 - 1)) "$2"';
+  const child = spawn('sh', ['-c', script, 'sh', '500', script], { env: { [MARK]: name } });
+  const group = new Rlimits().open(name);
+  const isThere = () => {
+    return readlink(`/proc/${child.pid}/exe`).then(
+      () => true,
+      () => false,
+    );
+  };
+  const seen: boolean[] = [];
+  for (;;) {
+    const pids = await group.pids();
+    if (!(await isThere())) break;
+    seen.push(pids.includes(child.pid ?? 0));
+  }
+
+  expect(seen.length).toBeGreaterThan(0);
+  expect(seen).not.toContain(false);
 });
