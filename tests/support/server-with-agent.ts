@@ -43,6 +43,11 @@ export class ServerWithAgent {
     return body.items.map(({ line }: { line: string }) => line);
   }
 
+  /** SIGSTOP lets it answer nothing until SIGCONT. */
+  signalServer(signal: NodeJS.Signals): void {
+    this.process.signal(signal);
+  }
+
   /** Kills the server, and starts it again on the same port. */
   async restartServer(): Promise<void> {
     const { port } = new URL(this.url);

@@ -1,5 +1,4 @@
 import { fstatSync } from 'node:fs';
-import { constants } from 'node:os';
 import { NoServerError, RefusedError, StrangeServerError } from './api/api-errors.ts';
 import { buildCommit } from './build-commit.ts';
 import { find } from './command.ts';
@@ -8,6 +7,7 @@ import { COMMANDS, HELP } from './commands.ts';
 import { type CommandIo, ExitCode } from './exit-code.ts';
 import { stopWithNpm } from './npm-parent.ts';
 import { printable } from './screen/visible.ts';
+import { StopSignals } from './stop-signals.ts';
 import { UsageError } from './usage-error.ts';
 import { VERSION } from './version.ts';
 
@@ -30,16 +30,19 @@ async function main(args: readonly string[], io: CommandIo): Promise<ExitCode> {
   return find(COMMANDS, name).run(rest, io);
 }
 
-const stop = new AbortController();
+const signals = new StopSignals({
+  isTerminal: process.stderr.isTTY === true,
+  ask: (question) => {
+    // The line may have a bar, and what the terminal writes for Ctrl-C.
+    io.terminal.drawOnStderr('\r\u001b[K');
+    io.stderr(question);
+  },
+  exit: (code) => process.exit(code),
+});
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.on(signal, () => {
-    // A second signal means that the user does not want to wait. Everything acknowledged is on
-    // disk.
-    if (stop.signal.aborted) process.exit(128 + constants.signals[signal]);
-    stop.abort();
-  });
+  process.on(signal, () => signals.take(signal));
 }
-stopWithNpm('npx', () => stop.abort());
+stopWithNpm('npx', () => signals.abort());
 
 /** A reader that closes the pipe early, such as `head`, is no error; a full disk is one. */
 function onStdoutError(error: NodeJS.ErrnoException): never {
@@ -79,7 +82,8 @@ const io: CommandIo = {
     drawOnStderr: (text) => process.stderr.write(text),
     drawOnStdout: (text) => process.stdout.write(text),
   },
-  stop: stop.signal,
+  stop: signals.stop,
+  askFirst: (question) => signals.askFirst(question),
 };
 
 function isPipeOrFile(fd: number): boolean {
@@ -106,7 +110,7 @@ function explain(error: Error): ExitCode {
     io.stderr(`sluice: ${error.message}`);
     return ExitCode.refused;
   }
-  if (stop.signal.aborted) return ExitCode.refused;
+  if (signals.stop.aborted) return ExitCode.refused;
   throw error;
 }
 

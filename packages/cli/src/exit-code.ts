@@ -22,6 +22,8 @@ export interface CommandIo {
   readonly terminal: Terminal;
   /** Aborted when the user or the system wants the command to end. */
   readonly stop: AbortSignal;
+  /** On a terminal the first Ctrl-C from now on shows this, and only the next one aborts `stop`. */
+  readonly askFirst: (question: string) => void;
 }
 
 interface Terminal {

@@ -44,6 +44,9 @@ export async function execArray(call: ArrayCall): Promise<number> {
   const { api, io, isDetached, isJson } = call;
   const array = randomUUID().slice(0, 8);
   const elements = new Map<string, string>();
+  io.askFirst(
+    'press Ctrl-C again to cancel all commands that have not ended; they go on until then',
+  );
   try {
     for (let at = 0; at < call.elements.length; at += BATCH) {
       const part = call.elements.slice(at, at + BATCH);

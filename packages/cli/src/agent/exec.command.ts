@@ -31,8 +31,9 @@ export const exec = defineCommand({
   summary: 'Run a command on a machine that has room for it',
   details:
     'Submits the command, prints its output as it comes, and exits with its exit code. What is\n' +
-    'piped into it becomes its standard input. Ctrl-C cancels the command. With --array it runs\n' +
-    'once for each element, prints the output of each when it ends, and lists those that failed.',
+    'piped into it becomes its standard input. Ctrl-C cancels the command; on a terminal it\n' +
+    'asks first, so press it twice. With --array the command runs once for each element. The\n' +
+    'output of each is printed when it ends, and those that failed are listed.',
   args: ['[COMMAND...]'],
   flags: {
     image: { value: 'IMAGE', help: 'run a container of this image; the command is optional' },
@@ -141,6 +142,7 @@ interface Followed {
 
 /** Shows the output of the command until it has ended. */
 async function untilEnd({ api, id, io, isJson, url }: Followed): Promise<number> {
+  io.askFirst(`press Ctrl-C again to cancel ${id}; until then it goes on`);
   const waiting = setTimeout(() => void sayWhyItWaits(api, id, io), PATIENCE_MS);
   try {
     // The stream has its own end; it may break while the server restarts.

@@ -36,5 +36,5 @@ test('below the list is what a worker does not take, and why', () => {
 test('a worker without control groups is named', () => {
   const text = workerList([{ ...WORKER, labels: { limits: 'rlimits' } }], undefined, NOW);
 
-  expect(text).toContain('\nw_1 has no control groups: cpu is not limited');
+  expect(text).toContain('\nw_1 has no control groups: cpu and processes are not limited');
 });

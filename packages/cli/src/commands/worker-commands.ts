@@ -62,7 +62,8 @@ function notesOn({ id, types, labels }: Worker): string[] {
 
 /** The agent says all that it misses when it starts. */
 const WITHOUT_GROUPS =
-  'has no control groups: cpu is not limited, memory only for each process, use is not measured';
+  'has no control groups: cpu and processes are not limited, memory only for each process, ' +
+  'use is not measured';
 
 function typeText({ type, unavailable }: Worker['types'][number]): string {
   return unavailable === undefined ? type : `${type} (not now)`;

@@ -1,4 +1,5 @@
 import type { CancelNotice, Capacity, PushedTask, SignalNotice } from '@sluice/protocol';
+import { LIMITS } from '@sluice/protocol/limits';
 import type { Cancel } from '../base/ports.ts';
 import { RenewedMap } from '../base/renewed-map.ts';
 import { type Ending, type FinalReport, finalReport } from './final-reports.ts';
@@ -255,7 +256,9 @@ export class HeldLeases {
     if (runMs + OWN_TIMEOUT_MS <= TIMER_MS_MAX) {
       const leftMs = Math.max(0, held.receivedAt + runMs + OWN_TIMEOUT_MS - ports.now());
       held.cancelTimeout = ports.startTimer(leftMs, () => {
-        this.abort(held, { type: 'timed_out', graceMs: 0, reason: 'run_timeout' });
+        // The server says the same at about this time, and its grace begins then.
+        const graceMs = LIMITS.graceMsDefault;
+        this.abort(held, { type: 'timed_out', graceMs, reason: 'run_timeout' });
       });
     }
     ports.run(task);
