@@ -31,7 +31,7 @@ export interface MembershipOptions {
   readonly onTrouble: (cause: Error | undefined) => void;
 }
 
-/** A server that has let go leaves the partition to others for this long. */
+/** A server that has let go leaves the partition to others for this long, at most. */
 const REFRAIN_MS = 3_000;
 
 /** A server that was seen longer ago may be gone. */
@@ -160,8 +160,10 @@ export class Membership {
     this.options.onLevel(seen.level);
     const isSilent = this.watch.saw(seen, performance.now());
     this.place = placeOf(seen);
-    if (!isReady() || performance.now() < this.refrainUntil) return;
     const isFree = seen.runId === undefined || seen.runId === runId;
+    // Another server went first. It may let go soon, too.
+    if (!isFree) this.refrainUntil = 0;
+    if (!isReady() || performance.now() < this.refrainUntil) return;
     if (!isSilent && !isFree && !(await this.isOwnerGone(seen))) return;
     await store.tryLock();
     const answered = this.term.sending();
