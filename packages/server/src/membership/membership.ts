@@ -111,6 +111,8 @@ export class Membership {
       this.term.end(new Error('this server has let go of the partition'));
     }
     await this.options.store.release(epoch);
+    // Requests are held until this server knows who went next.
+    this.wake();
     await this.tellOthers().catch(() => undefined);
   }
 
@@ -134,7 +136,6 @@ export class Membership {
 
   private async run(): Promise<void> {
     while (!this.isClosed) {
-      const pauseMs = this.isOwner ? RENEW_MS : this.lookMs;
       try {
         // Before the first look: whoever raises the level meanwhile knows of this server.
         await this.beat();
@@ -144,7 +145,7 @@ export class Membership {
       } catch (cause) {
         this.options.onTrouble(cause as Error);
       }
-      await this.pause(pauseMs);
+      await this.pause(this.isOwner ? RENEW_MS : this.lookMs);
     }
   }
 
