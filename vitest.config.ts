@@ -23,9 +23,14 @@ const SIMULATOR_TESTS = [
 const POSTGRES_TESTS = ['packages/postgres/src/**/*.test.ts', 'tests/postgres/**/*.test.ts'];
 
 /** Black-box tests of a single server that a cluster has to pass unchanged. */
-const CLUSTER_TESTS = ['task-path', 'workflows', 'schedules', 'agent', 'console-pages'].map(
-  (name) => `tests/e2e/${name}.test.ts`,
-);
+const CLUSTER_TESTS = [
+  'task-path',
+  'workflows',
+  'schedules',
+  'agent',
+  'console-pages',
+  'request-keys',
+].map((name) => `tests/e2e/${name}.test.ts`);
 
 /** Tests that kill servers. */
 const CHAOS_TESTS = ['tests/chaos/**/*.test.ts'];

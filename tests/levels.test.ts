@@ -6,6 +6,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { STORE_LEVEL } from '@sluice/postgres/testing/store-fixture';
 import { expect, test } from 'vitest';
 import { EVENTS } from '../packages/core/src/events/events.ts';
 import type { EventDeclaration } from '../packages/core/src/events/fields.ts';
@@ -38,5 +39,6 @@ test('the newest level is the one that this version writes', () => {
   const newest = Math.max(...Object.keys(LEVELS).map(Number));
 
   expect(LEVEL).toBe(newest);
+  expect(STORE_LEVEL).toBe(newest);
   expect(SNAPSHOT_SCHEMA).toBe(LEVELS[newest].snapshotSchema);
 });

@@ -19,6 +19,8 @@ export class DoublingLoad {
   readonly acknowledged = new Map<number, TaskHandle<number>>();
   /** The longest time that a submit took, in ms, since it was last set to 0. */
   longestMs = 0;
+  /** What the SDK said of each submit that it rejected, since somebody last emptied it. */
+  readonly failures: string[] = [];
   private readonly client: Sluice;
   /** How often each task ran, by id. */
   private readonly runs = new Map<string, number>();
@@ -75,8 +77,9 @@ export class DoublingLoad {
       const began = performance.now();
       try {
         this.acknowledged.set(n, await this.client.submit(this.double, n));
-      } catch {
-        // Not acknowledged, so nothing is promised.
+      } catch (cause) {
+        // Not acknowledged, so nothing is promised about the task.
+        this.failures.push((cause as Error).message);
       }
       this.longestMs = Math.max(this.longestMs, performance.now() - began);
     }

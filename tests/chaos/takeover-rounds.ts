@@ -1,6 +1,7 @@
 /**
  * Takes the owner of a cluster away again and again, under load. Every acknowledged task must end
- * with the right output, and no handler may run twice.
+ * with the right output, and no handler may run twice. Where an owner lets go by itself, the SDK
+ * may reject no submit.
  *
  *   npm run test:takeovers -- [--rounds 100] [--seed S] [--only kill,freeze,…] [--frozen-ms 60000]
  *
@@ -11,16 +12,23 @@ import { PostgresServer } from '@sluice/postgres/testing/postgres-server';
 import { initStoreAt, parseStoreAddress } from '@sluice/server/cluster';
 import { ClusterProcesses } from '../support/cluster-processes.ts';
 import type { ServerProcess } from '../support/server-process.ts';
+import { runSluice } from '../support/sluice-command.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { DoublingLoad, printVerdict } from './doubling-load.ts';
 import { Random } from './random.ts';
 
 const SERVERS = 2;
+/** Longer than a hand-off takes on a busy machine. */
+const HAND_OFF_MS_MAX = 60_000;
+const KINDS = 'kill,kill-standby,kill-all,freeze,terminate,hand-off,database';
+/** Rounds in which clients see slow answers, and no error. */
+const WITHOUT_FAILURES: ReadonlySet<string> = new Set(['kill-standby', 'terminate', 'hand-off']);
 
 const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '5' },
     seed: { type: 'string', default: '1' },
-    only: { type: 'string', default: 'kill,kill-standby,kill-all,freeze,terminate,database' },
+    only: { type: 'string', default: KINDS },
     /** Longer than a hold. */
     'frozen-ms': { type: 'string', default: '9000' },
   },
@@ -53,6 +61,13 @@ const ROUNDS: Readonly<Record<string, Round>> = {
     await cluster.stop(owner);
     await cluster.add();
   },
+  'hand-off': async (cluster, owner) => {
+    await runSluice(['cluster', 'hand-off', '--store', store]);
+    await waitUntil(async () => (await cluster.owner()) !== owner, {
+      what: 'another server is the owner',
+      timeoutMs: HAND_OFF_MS_MAX,
+    });
+  },
   database: async () => {
     await database.kill();
     await database.resume();
@@ -65,6 +80,7 @@ await initStoreAt(parseStoreAddress(store));
 const cluster = await ClusterProcesses.start(store, SERVERS);
 const load = new DoublingLoad({ url: cluster.servers.map((server) => server.url) });
 await load.start();
+const problems: string[] = [];
 const random = new Random(Number(values.seed));
 console.log(`seed ${values.seed}`);
 for (let round = 1; round <= Number(values.rounds); round++) {
@@ -72,11 +88,15 @@ for (let round = 1; round <= Number(values.rounds); round++) {
   const kind = round <= kinds.length ? kinds[round - 1] : random.pick(kinds);
   await load.goesOn(20);
   load.longestMs = 0;
+  load.failures.length = 0;
   await ROUNDS[kind](cluster, await cluster.owner());
   await cluster.owner();
   await load.goesOn(5);
-  console.log(`round ${round}: ${kind}, the longest submit took ${Math.round(load.longestMs)} ms`);
+  const { longestMs, failures } = load;
+  console.log(`round ${round}: ${kind}, the longest submit took ${Math.round(longestMs)} ms`);
+  if (failures.length > 0) console.log(`${failures.length} submits rejected: ${failures[0]}`);
+  if (WITHOUT_FAILURES.has(kind)) problems.push(...failures.map((why) => `${kind}: ${why}`));
 }
-printVerdict(await load.problems(), load.acknowledged.size);
+printVerdict([...problems, ...(await load.problems())], load.acknowledged.size);
 await cluster.dispose();
 await database.stop();

@@ -4,8 +4,8 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
 test('owners that are killed, frozen, stopped, or lose their database lose no task', async () => {
-  const only = 'kill,freeze,terminate,database,kill-all';
-  const said = await run('./takeover-rounds.ts', '--rounds', '5', '--only', only);
+  const only = 'kill,kill-standby,freeze,terminate,hand-off,database,kill-all';
+  const said = await run('./takeover-rounds.ts', '--rounds', '7', '--only', only);
 
   expect(said).toContain('\n0 violations\n');
   expect(said).toMatch(/^[1-9]\d{2,} tasks acknowledged$/m);

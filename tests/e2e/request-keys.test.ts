@@ -163,7 +163,7 @@ test('the states of tasks that left memory come from their records', async () =>
   const worker = await sluice.work([defineTask({ type: 'a', run: async () => 5 })]);
   const areGone = async () => {
     await (await sluice.submit('a', 1)).result();
-    const metrics = await (await fetch(`${server.url}/metrics`)).text();
+    const metrics = await (await fetch(`${server.ownerUrl}/metrics`)).text();
     return Number(/^sluice_tasks_finished (\d+)$/m.exec(metrics)?.[1]) <= 4;
   };
   for (let n = 0; n < 5; n++) await areGone();

@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { LEVEL } from '@sluice/core';
 import { TempStore } from '@sluice/postgres/testing/store-fixture';
 import { defineTask, Sluice } from '@sluice/sdk';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -130,7 +131,7 @@ test('a server that is stopped hands over, and an operator can ask for it', asyn
   const status = await runSluice(['cluster', 'status', '--store', store.text, '--json']);
   expect((await fetch(`${third.url}/v1/backup`)).status).toBe(409);
   const seen = await new ApiClient(standby.url, 'http1').get('/v1/cluster');
-  expect(seen.body.store).toMatchObject({ durability: 'single', level: 1 });
+  expect(seen.body.store).toMatchObject({ durability: 'single', level: LEVEL });
   const roles = seen.body.store.servers.map(({ url, role }: ServerProcess & { role: string }) => [
     url,
     role,

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { initStoreAt, parseStoreAddress } from '@sluice/postgres';
 import { inject } from 'vitest';
 
 /**
@@ -16,6 +15,8 @@ export function isClusterMode(): boolean {
 export async function storeFor(dataFolder: string): Promise<string> {
   const name = createHash('sha256').update(dataFolder).digest('hex').slice(0, 16);
   const store = `${inject('postgresAddress')}?schema=e2e_${name}`;
+  // Loaded on demand: most tests have no cluster.
+  const { initStoreAt, parseStoreAddress } = await import('@sluice/server/cluster');
   await initStoreAt(parseStoreAddress(store));
   return store;
 }

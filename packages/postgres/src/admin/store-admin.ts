@@ -22,7 +22,7 @@ export interface StoreStatus {
 }
 
 /** Makes the tables, for servers of this level. False when they are there already. */
-export async function initStoreAt(address: StoreAddress, level = 1): Promise<boolean> {
+export async function initStoreAt(address: StoreAddress, level: number): Promise<boolean> {
   return withSession(address, async (session) => {
     await checkSettings(session, address);
     return initStore(session, address, level);

@@ -47,6 +47,7 @@ export class SyncSession {
   readonly #port: MessagePort;
   readonly #answered: Int32Array;
   #asked = 0;
+  #isClosed = false;
 
   constructor(address: StoreAddress) {
     const { port1, port2 } = new MessageChannel();
@@ -62,6 +63,8 @@ export class SyncSession {
     text: string,
     values: readonly unknown[] = [],
   ): { readonly rows: readonly Row[]; readonly count: number } {
+    // Nobody would answer.
+    if (this.#isClosed) throw new SyncQueryError('the connection is closed');
     this.#asked += 1;
     this.#port.postMessage({ id: this.#asked, text, values } satisfies SyncQuestion);
     const answer = this.#answerTo(this.#asked);
@@ -70,6 +73,7 @@ export class SyncSession {
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#port.close();
   }
 

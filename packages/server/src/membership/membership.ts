@@ -31,7 +31,7 @@ export interface MembershipOptions {
   readonly onTrouble: (cause: Error | undefined) => void;
 }
 
-/** A server that has let go leaves the partition to others for this long. */
+/** A server that has let go leaves the partition to others for this long, at most. */
 const REFRAIN_MS = 3_000;
 
 /** A server that was seen longer ago may be gone. */
@@ -111,6 +111,8 @@ export class Membership {
       this.term.end(new Error('this server released the partition'));
     }
     await this.options.store.release(epoch);
+    // Requests are held until this server knows who went next.
+    this.wake();
     await this.tellOthers().catch(() => undefined);
   }
 
@@ -134,7 +136,6 @@ export class Membership {
 
   private async run(): Promise<void> {
     while (!this.isClosed) {
-      const pauseMs = this.isOwner ? RENEW_MS : this.lookMs;
       try {
         // Before the first look: whoever raises the level meanwhile knows of this server.
         await this.beat();
@@ -144,7 +145,7 @@ export class Membership {
       } catch (cause) {
         this.options.onTrouble(cause as Error);
       }
-      await this.pause(pauseMs);
+      await this.pause(this.isOwner ? RENEW_MS : this.lookMs);
     }
   }
 
@@ -160,8 +161,10 @@ export class Membership {
     this.options.onLevel(seen.level);
     const isSilent = this.watch.saw(seen, performance.now());
     this.place = placeOf(seen);
-    if (!isReady() || performance.now() < this.refrainUntil) return;
     const isFree = seen.runId === undefined || seen.runId === runId;
+    // Another server went first. It may let go soon, too.
+    if (!isFree) this.refrainUntil = 0;
+    if (!isReady() || performance.now() < this.refrainUntil) return;
     if (!isSilent && !isFree && !(await this.isOwnerGone(seen))) return;
     await store.tryLock();
     const answered = this.term.sending();

@@ -67,6 +67,8 @@ let isClosed = false;
 let isUnsaid = false;
 
 parentPort?.on('message', (told: Tell) => {
+  // Batches that were under way stay in the log, and the next projection takes them.
+  if (isClosed) return;
   if (told.type === 'batches') {
     for (const batch of told.batches) {
       projector.take(batch);
