@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FaultyLog } from '@sluice/log/testing/faulty-log';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ExitCode } from '../../packages/cli/src/exit-code.ts';
+import { ExitCode } from '../../packages/cli/src/base/exit-code.ts';
 import { serve } from '../../packages/cli/src/serve.ts';
 import { type MetricFamily, parseMetrics } from '../support/metrics-text.ts';
 

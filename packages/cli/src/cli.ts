@@ -1,15 +1,15 @@
 import { fstatSync } from 'node:fs';
 import { NoServerError, RefusedError, StrangeServerError } from './api/api-errors.ts';
+import { find } from './base/command.ts';
+import { type CommandIo, ExitCode } from './base/exit-code.ts';
+import { UsageError } from './base/usage-error.ts';
+import { VERSION } from './base/version.ts';
 import { buildCommit } from './build-commit.ts';
-import { find } from './command.ts';
 import { commandFirst } from './command-first.ts';
 import { COMMANDS, HELP } from './commands.ts';
-import { type CommandIo, ExitCode } from './exit-code.ts';
 import { stopWithNpm } from './npm-parent.ts';
 import { printable } from './screen/visible.ts';
 import { StopSignals } from './stop-signals.ts';
-import { UsageError } from './usage-error.ts';
-import { VERSION } from './version.ts';
 
 async function main(args: readonly string[], io: CommandIo): Promise<ExitCode> {
   const [name, ...rest] = commandFirst(args);

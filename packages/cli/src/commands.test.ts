@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Command } from './command.ts';
+import type { Command } from './base/command.ts';
 import { COMMANDS, HELP } from './commands.ts';
 
 type Commands = Readonly<Record<string, Command>>;

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { startDevAgent } from './agent/dev-agent.ts';
-import { defineCommand } from './command.ts';
-import type { CommandIo, ExitCode } from './exit-code.ts';
-import { UsageError } from './usage-error.ts';
-import { VERSION } from './version.ts';
+import { defineCommand } from './base/command.ts';
+import type { CommandIo, ExitCode } from './base/exit-code.ts';
+import { UsageError } from './base/usage-error.ts';
+import { VERSION } from './base/version.ts';
 
 const HOST = '127.0.0.1';
 const LOOPBACK = ['127.0.0.0/8', '::1'];

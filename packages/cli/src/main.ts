@@ -1,6 +1,6 @@
 import { enableCompileCache } from 'node:module';
+import { VERSION } from './base/version.ts';
 import { cacheFolder } from './cache-folder.ts';
-import { VERSION } from './version.ts';
 
 // Compiling the sources takes half of a command's start time. The compiled code is cached for the
 // next start. Node keeps its versions apart.

@@ -10,10 +10,10 @@ import {
   printConfig,
   serverOptions,
 } from '@sluice/server';
-import { type CommandIo, ExitCode } from './exit-code.ts';
+import { type CommandIo, ExitCode } from './base/exit-code.ts';
+import { flagProblem, UsageError } from './base/usage-error.ts';
+import { VERSION } from './base/version.ts';
 import { serve } from './serve.ts';
-import { flagProblem, UsageError } from './usage-error.ts';
-import { VERSION } from './version.ts';
 
 /** The text of `--help`. It is stored in server-help.txt, which is faster to read than to make. */
 export function serverHelp(): string {

@@ -3,9 +3,9 @@ import { flushCompileCache } from 'node:module';
 import { ConfigError, MemoryReturn, Server, type ServerOptions } from '@sluice/server';
 import type { ClusterServer } from '@sluice/server/cluster';
 import type { Beside } from './agent/dev-agent.ts';
+import { type CommandIo, ExitCode } from './base/exit-code.ts';
+import { VERSION } from './base/version.ts';
 import { buildCommit } from './build-commit.ts';
-import { type CommandIo, ExitCode } from './exit-code.ts';
-import { VERSION } from './version.ts';
 
 /**
  * Time in addition to that of open requests: closing the log takes a moment, unless the disk hangs.

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { Command } from './command.ts';
-import { ExitCode } from './exit-code.ts';
+import type { Command } from './base/command.ts';
+import { ExitCode } from './base/exit-code.ts';
 
 /**
  * The flags are the settings of the server, and loading the server takes longer than most commands.

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { realpathSync } from 'node:fs';
-import { DURATION, defineCommand } from '../command.ts';
+import { DURATION, defineCommand } from '../base/command.ts';
+import { type CommandIo, ExitCode } from '../base/exit-code.ts';
+import { UsageError } from '../base/usage-error.ts';
+import { VERSION } from '../base/version.ts';
 import { connect, durationOf, integerOf } from '../commands/shared.ts';
-import { type CommandIo, ExitCode } from '../exit-code.ts';
-import { UsageError } from '../usage-error.ts';
-import { VERSION } from '../version.ts';
 import { cpuOf, megabytesOf, pairsOf } from './amounts.ts';
 
 export const agent = defineCommand({

@@ -1,4 +1,4 @@
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../base/usage-error.ts';
 
 const UNITS: Readonly<Record<string, number>> = { m: 1, g: 1024, t: 1024 * 1024 };
 

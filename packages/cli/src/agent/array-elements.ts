@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../base/usage-error.ts';
 
 /** Commands that one call runs at most. */
 export const ELEMENTS_MAX = 10_000;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { CommandIo } from '../exit-code.ts';
-import { VERSION } from '../version.ts';
+import type { CommandIo } from '../base/exit-code.ts';
+import { VERSION } from '../base/version.ts';
 
 /** Something that runs as long as a server. */
 export interface Beside {

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type Task, TERMINAL } from '../api/answers.ts';
 import { ApiCaller } from '../api/api-caller.ts';
-import { DURATION, defineCommand } from '../command.ts';
+import { DURATION, defineCommand } from '../base/command.ts';
+import { type CommandIo, ExitCode } from '../base/exit-code.ts';
+import { UsageError } from '../base/usage-error.ts';
 import { followTask } from '../commands/follow-task.ts';
 import {
   connect,
@@ -12,9 +14,7 @@ import {
   tagsOf,
 } from '../commands/shared.ts';
 import { errorText } from '../commands/task-text.ts';
-import { type CommandIo, ExitCode } from '../exit-code.ts';
 import { visible } from '../screen/visible.ts';
-import { UsageError } from '../usage-error.ts';
 import { cpuOf, megabytesOf, pairsOf } from './amounts.ts';
 import { elementsOf } from './array-elements.ts';
 import { type ArrayCall, execArray } from './exec-array.ts';

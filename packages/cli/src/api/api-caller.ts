@@ -1,7 +1,7 @@
 /** Calls the API of a server and interprets the answers. */
 import { createHash } from 'node:crypto';
 import { certificateProblem, EventStreamParser } from '@sluice/sdk/logic';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../base/usage-error.ts';
 import { codeOf, mayHaveArrived, NoServerError, reasonOf, refusal, strange } from './api-errors.ts';
 
 /** A connection that was made and ended without an answer, as one without TLS to a TLS port. */

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { writeFile } from 'node:fs/promises';
-import { defineCommand, defineGroup } from '../command.ts';
-import { ExitCode } from '../exit-code.ts';
-import { UsageError } from '../usage-error.ts';
+import { defineCommand, defineGroup } from '../base/command.ts';
+import { ExitCode } from '../base/exit-code.ts';
+import { UsageError } from '../base/usage-error.ts';
 import { bytesOf, connect, print, SERVER_FLAGS } from './shared.ts';
 
 const put = defineCommand({

@@ -1,8 +1,8 @@
 import type { CallbackView } from '@sluice/protocol';
-import { defineCommand, defineGroup } from '../command.ts';
-import { ExitCode } from '../exit-code.ts';
+import { defineCommand, defineGroup } from '../base/command.ts';
+import { ExitCode } from '../base/exit-code.ts';
+import { UsageError } from '../base/usage-error.ts';
 import { ago, table } from '../screen/table.ts';
-import { UsageError } from '../usage-error.ts';
 import { connect, limitOf, print, printList, readList, SERVER_FLAGS, stated } from './shared.ts';
 
 const listCallbacks = defineCommand({

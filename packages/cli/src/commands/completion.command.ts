@@ -1,6 +1,6 @@
-import { type Command, defineCommand } from '../command.ts';
-import { ExitCode } from '../exit-code.ts';
-import { UsageError } from '../usage-error.ts';
+import { type Command, defineCommand } from '../base/command.ts';
+import { ExitCode } from '../base/exit-code.ts';
+import { UsageError } from '../base/usage-error.ts';
 
 type Commands = Readonly<Record<string, Command>>;
 

@@ -1,8 +1,8 @@
 import type { Task } from '../api/answers.ts';
-import { defineCommand, defineGroup } from '../command.ts';
-import { ExitCode } from '../exit-code.ts';
+import { defineCommand, defineGroup } from '../base/command.ts';
+import { ExitCode } from '../base/exit-code.ts';
+import { UsageError } from '../base/usage-error.ts';
 import { ago, table } from '../screen/table.ts';
-import { UsageError } from '../usage-error.ts';
 import {
   connect,
   limitOf,

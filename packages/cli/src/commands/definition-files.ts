@@ -3,7 +3,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { repeatedName } from '@sluice/protocol/body-rules';
 import { inexactNumber } from '@sluice/protocol/exact-numbers';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../base/usage-error.ts';
 
 /** A file, or a part of one, that holds nothing to apply, and why. */
 export interface UnreadableFile {

@@ -1,7 +1,7 @@
 import { type Task, TERMINAL } from '../api/answers.ts';
 import type { ApiCaller } from '../api/api-caller.ts';
 import { NoServerError } from '../api/api-errors.ts';
-import type { CommandIo } from '../exit-code.ts';
+import type { CommandIo } from '../base/exit-code.ts';
 import { visible } from '../screen/visible.ts';
 import { progressText } from './task-text.ts';
 

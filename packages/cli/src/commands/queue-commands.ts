@@ -1,6 +1,6 @@
 import type { Queue } from '../api/answers.ts';
-import { type Command, defineCommand, defineGroup } from '../command.ts';
-import { ExitCode } from '../exit-code.ts';
+import { type Command, defineCommand, defineGroup } from '../base/command.ts';
+import { ExitCode } from '../base/exit-code.ts';
 import { duration, table } from '../screen/table.ts';
 import { queueUsage } from './queue-usage.command.ts';
 import { connect, print, printList, readList, SERVER_FLAGS } from './shared.ts';

@@ -1,6 +1,6 @@
 import type { Task } from '../api/answers.ts';
-import { defineCommand } from '../command.ts';
-import { ExitCode } from '../exit-code.ts';
+import { defineCommand } from '../base/command.ts';
+import { ExitCode } from '../base/exit-code.ts';
 import { duration, table } from '../screen/table.ts';
 import { connect, limitOf, print, readList, SERVER_FLAGS, tagsOf, widthOf } from './shared.ts';
 import { type Spread, type UsageGroup, usageGroups } from './usage-groups.ts';

@@ -5,8 +5,8 @@ import { inexactNumber } from '@sluice/protocol/exact-numbers';
 import { LIMITS } from '@sluice/protocol/limits';
 import type { Page } from '../api/answers.ts';
 import { ApiCaller } from '../api/api-caller.ts';
-import type { CommandIo } from '../exit-code.ts';
-import { UsageError } from '../usage-error.ts';
+import type { CommandIo } from '../base/exit-code.ts';
+import { UsageError } from '../base/usage-error.ts';
 
 /** Flags of every command that calls a server. */
 export const SERVER_FLAGS = {

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { suggest } from '@sluice/protocol/suggestion';
 import { type Task, TERMINAL } from '../api/answers.ts';
 import type { ApiCaller } from '../api/api-caller.ts';
-import { DURATION, defineCommand } from '../command.ts';
-import { ExitCode } from '../exit-code.ts';
+import { DURATION, defineCommand } from '../base/command.ts';
+import { ExitCode } from '../base/exit-code.ts';
+import { UsageError } from '../base/usage-error.ts';
 import { stylesFor } from '../screen/styles.ts';
-import { UsageError } from '../usage-error.ts';
 import { followTask } from './follow-task.ts';
 import {
   connect,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { type CommandIo, ExitCode } from '../exit-code.ts';
+import { type CommandIo, ExitCode } from '../base/exit-code.ts';
 import { submitTask } from './submit-task.command.ts';
 
 const servers: Server[] = [];

@@ -1,11 +1,11 @@
 import { type Task, TERMINAL } from '../api/answers.ts';
 import type { ApiCaller } from '../api/api-caller.ts';
-import { type Command, DURATION, defineCommand, defineGroup } from '../command.ts';
-import { type CommandIo, ExitCode } from '../exit-code.ts';
+import { type Command, DURATION, defineCommand, defineGroup } from '../base/command.ts';
+import { type CommandIo, ExitCode } from '../base/exit-code.ts';
+import { UsageError } from '../base/usage-error.ts';
 import { stylesFor } from '../screen/styles.ts';
 import { table } from '../screen/table.ts';
 import { visible } from '../screen/visible.ts';
-import { UsageError } from '../usage-error.ts';
 import {
   connect,
   durationOf,

@@ -1,8 +1,8 @@
 import type { Queue, Task, Worker } from '../api/answers.ts';
 import type { ApiCaller } from '../api/api-caller.ts';
 import { NoServerError } from '../api/api-errors.ts';
-import { DURATION, defineCommand } from '../command.ts';
-import { type CommandIo, ExitCode } from '../exit-code.ts';
+import { DURATION, defineCommand } from '../base/command.ts';
+import { type CommandIo, ExitCode } from '../base/exit-code.ts';
 import { type Styles, stylesFor } from '../screen/styles.ts';
 import { printable } from '../screen/visible.ts';
 import { queueTable } from './queue-commands.ts';

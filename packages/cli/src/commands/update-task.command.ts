@@ -1,10 +1,10 @@
 import { LIMITS } from '@sluice/protocol/limits';
 import type { Task } from '../api/answers.ts';
 import type { ApiCaller } from '../api/api-caller.ts';
-import { DURATION, defineCommand } from '../command.ts';
-import { ExitCode } from '../exit-code.ts';
+import { DURATION, defineCommand } from '../base/command.ts';
+import { ExitCode } from '../base/exit-code.ts';
+import { UsageError } from '../base/usage-error.ts';
 import { stylesFor } from '../screen/styles.ts';
-import { UsageError } from '../usage-error.ts';
 import {
   connect,
   durationOf,

@@ -1,6 +1,6 @@
 import type { Worker } from '../api/answers.ts';
-import { defineCommand, defineGroup } from '../command.ts';
-import { ExitCode } from '../exit-code.ts';
+import { defineCommand, defineGroup } from '../base/command.ts';
+import { ExitCode } from '../base/exit-code.ts';
 import { ago, table } from '../screen/table.ts';
 import { connect, print, printList, readList, SERVER_FLAGS, widthOf } from './shared.ts';
 

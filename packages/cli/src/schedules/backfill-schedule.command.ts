@@ -1,9 +1,9 @@
 import type { Backfill } from '../api/answers.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand } from '../base/command.ts';
+import { ExitCode } from '../base/exit-code.ts';
+import { UsageError } from '../base/usage-error.ts';
 import { connect, print, SERVER_FLAGS, stated } from '../commands/shared.ts';
-import { ExitCode } from '../exit-code.ts';
 import { visible } from '../screen/visible.ts';
-import { UsageError } from '../usage-error.ts';
 import { aboutSchedule, pathOf } from './one-schedule.ts';
 import { namingFlags } from './schedule-flags.ts';
 import { utcText } from './schedule-text.ts';

@@ -1,12 +1,12 @@
 import type { PutSchedule, Schedule } from '../api/answers.ts';
 import type { ApiCaller } from '../api/api-caller.ts';
 import { RefusedError } from '../api/api-errors.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand } from '../base/command.ts';
+import { type CommandIo, ExitCode } from '../base/exit-code.ts';
+import { UsageError } from '../base/usage-error.ts';
 import { connect, print, SERVER_FLAGS } from '../commands/shared.ts';
 import { unknownQueueAdvice } from '../commands/unknown-type.ts';
-import { type CommandIo, ExitCode } from '../exit-code.ts';
 import { visible } from '../screen/visible.ts';
-import { UsageError } from '../usage-error.ts';
 import { pathOf } from './one-schedule.ts';
 import { readSchedule } from './schedule-files.ts';
 import { namingFlags, SCHEDULE_FLAGS, type ScheduleFlags, scheduleOf } from './schedule-flags.ts';

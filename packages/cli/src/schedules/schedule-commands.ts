@@ -1,6 +1,7 @@
 import type { Preview, ScheduleExplanation } from '@sluice/protocol';
 import type { Fire, Page, Schedule } from '../api/answers.ts';
-import { defineCommand, defineGroup } from '../command.ts';
+import { defineCommand, defineGroup } from '../base/command.ts';
+import { type CommandIo, ExitCode } from '../base/exit-code.ts';
 import {
   connect,
   integerOf,
@@ -13,7 +14,6 @@ import {
   stated,
   tagsOf,
 } from '../commands/shared.ts';
-import { type CommandIo, ExitCode } from '../exit-code.ts';
 import { stylesFor } from '../screen/styles.ts';
 import { visible } from '../screen/visible.ts';
 import { applySchedules } from './apply-schedules.command.ts';

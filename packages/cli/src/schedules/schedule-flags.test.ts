@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CommandIo } from '../exit-code.ts';
+import type { CommandIo } from '../base/exit-code.ts';
 import { inFlags, type ScheduleFlags, scheduleOf } from './schedule-flags.ts';
 
 const io = {} as CommandIo;

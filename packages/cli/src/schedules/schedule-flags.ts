@@ -2,10 +2,10 @@
 import { suggest } from '@sluice/protocol/suggestion';
 import { cpuOf, megabytesOf } from '../agent/amounts.ts';
 import { RefusedError } from '../api/api-errors.ts';
-import { DURATION } from '../command.ts';
+import { DURATION } from '../base/command.ts';
+import type { CommandIo } from '../base/exit-code.ts';
+import { UsageError } from '../base/usage-error.ts';
 import { durationOf, integerOf, jsonOf, stated, tagsOf } from '../commands/shared.ts';
-import type { CommandIo } from '../exit-code.ts';
-import { UsageError } from '../usage-error.ts';
 
 export const SCHEDULE_FLAGS = {
   cron: { value: 'PATTERN', help: "times of a cron pattern, such as '0 3 * * *' or @daily" },

@@ -1,4 +1,4 @@
-import type { CommandIo } from '../exit-code.ts';
+import type { CommandIo } from '../base/exit-code.ts';
 import { visible } from './visible.ts';
 
 const EVERY_MS = 100;

@@ -1,10 +1,10 @@
 import type { Change } from '../api/answers.ts';
 import type { ApiCaller } from '../api/api-caller.ts';
 import { RefusedError } from '../api/api-errors.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand } from '../base/command.ts';
+import { ExitCode } from '../base/exit-code.ts';
 import type { UnreadableFile } from '../commands/definition-files.ts';
 import { connect, print, SERVER_FLAGS } from '../commands/shared.ts';
-import { ExitCode } from '../exit-code.ts';
 import { table } from '../screen/table.ts';
 import { readWorkflows, type WorkflowFile } from './workflow-files.ts';
 

@@ -3,7 +3,8 @@ import type { Run, RunEntry, WorkflowVersion } from '../api/answers.ts';
 import type { ApiCaller } from '../api/api-caller.ts';
 import { RefusedError } from '../api/api-errors.ts';
 import { suggesting } from '../api/nearest-name.ts';
-import { DURATION, defineCommand, defineGroup } from '../command.ts';
+import { DURATION, defineCommand, defineGroup } from '../base/command.ts';
+import { type CommandIo, ExitCode } from '../base/exit-code.ts';
 import {
   connect,
   durationOf,
@@ -17,7 +18,6 @@ import {
   stated,
   tagsOf,
 } from '../commands/shared.ts';
-import { type CommandIo, ExitCode } from '../exit-code.ts';
 import { stylesFor } from '../screen/styles.ts';
 import { visible } from '../screen/visible.ts';
 import { runTable, runText } from './run-text.ts';

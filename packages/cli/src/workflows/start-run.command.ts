@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { StartedRun } from '@sluice/protocol';
 import type { Workflow } from '../api/answers.ts';
 import { suggesting } from '../api/nearest-name.ts';
-import { DURATION, defineCommand } from '../command.ts';
+import { DURATION, defineCommand } from '../base/command.ts';
+import { ExitCode } from '../base/exit-code.ts';
 import {
   connect,
   durationOf,
@@ -14,7 +15,6 @@ import {
   stated,
   tagsOf,
 } from '../commands/shared.ts';
-import { ExitCode } from '../exit-code.ts';
 import { exitOfRun, waitForRun } from './wait-for-run.ts';
 
 export const startRun = defineCommand({

@@ -1,7 +1,7 @@
 import type { Run } from '../api/answers.ts';
 import type { ApiCaller } from '../api/api-caller.ts';
 import { NoServerError } from '../api/api-errors.ts';
-import { type CommandIo, ExitCode } from '../exit-code.ts';
+import { type CommandIo, ExitCode } from '../base/exit-code.ts';
 import { visible } from '../screen/visible.ts';
 
 /** How long one request waits; the steps that run are shown between two requests. */

@@ -1,5 +1,6 @@
 import type { Workflow, WorkflowVersion } from '../api/answers.ts';
-import { defineCommand, defineGroup } from '../command.ts';
+import { defineCommand, defineGroup } from '../base/command.ts';
+import { ExitCode } from '../base/exit-code.ts';
 import {
   connect,
   integerOf,
@@ -8,7 +9,6 @@ import {
   readList,
   SERVER_FLAGS,
 } from '../commands/shared.ts';
-import { ExitCode } from '../exit-code.ts';
 import { ago, table } from '../screen/table.ts';
 import { applyWorkflows } from './apply-workflows.command.ts';
 import { startRun } from './start-run.command.ts';

@@ -1,9 +1,9 @@
 import type { AuditRecord } from '../api/answers.ts';
 
-import { defineCommand, defineGroup } from '../command.ts';
-import { ExitCode } from '../exit-code.ts';
+import { defineCommand, defineGroup } from '../base/command.ts';
+import { ExitCode } from '../base/exit-code.ts';
+import { connect, limitOf, printList, readList, SERVER_FLAGS } from '../commands/shared.ts';
 import { table } from '../screen/table.ts';
-import { connect, limitOf, printList, readList, SERVER_FLAGS } from './shared.ts';
 
 const listAudit = defineCommand({
   name: 'audit list',

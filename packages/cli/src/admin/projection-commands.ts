@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { defineCommand, defineGroup } from '../command.ts';
-import { ExitCode } from '../exit-code.ts';
+import { defineCommand, defineGroup } from '../base/command.ts';
+import { ExitCode } from '../base/exit-code.ts';
 
 const rebuild = defineCommand({
   name: 'projection rebuild',

@@ -2,10 +2,10 @@ import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { RefusedError } from '../api/api-errors.ts';
 import { type Received, receiveBackup, syncPath } from '../backup/receive-backup.ts';
-import { defineCommand } from '../command.ts';
-import { type CommandIo, ExitCode } from '../exit-code.ts';
+import { defineCommand } from '../base/command.ts';
+import { type CommandIo, ExitCode } from '../base/exit-code.ts';
+import { connect, print, SERVER_FLAGS } from '../commands/shared.ts';
 import { ProgressLine, sizeText } from '../screen/progress-line.ts';
-import { connect, print, SERVER_FLAGS } from './shared.ts';
 
 export const backup = defineCommand({
   name: 'backup',

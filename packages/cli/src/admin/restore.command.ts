@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import type { restoreBackup } from '@sluice/server';
-import { defineCommand } from '../command.ts';
-import { type CommandIo, ExitCode } from '../exit-code.ts';
+import { defineCommand } from '../base/command.ts';
+import { type CommandIo, ExitCode } from '../base/exit-code.ts';
+import { VERSION } from '../base/version.ts';
+import { print } from '../commands/shared.ts';
 import { ProgressLine, sizeText } from '../screen/progress-line.ts';
-import { VERSION } from '../version.ts';
-import { print } from './shared.ts';
 
 export const restore = defineCommand({
   name: 'restore',

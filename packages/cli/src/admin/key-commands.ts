@@ -1,9 +1,8 @@
 import { resolve } from 'node:path';
 import type { AccessKey, NewAccessKey } from '../api/answers.ts';
-import { defineCommand, defineGroup } from '../command.ts';
-import { type CommandIo, ExitCode } from '../exit-code.ts';
-import { ago, table } from '../screen/table.ts';
-import { UsageError } from '../usage-error.ts';
+import { defineCommand, defineGroup } from '../base/command.ts';
+import { type CommandIo, ExitCode } from '../base/exit-code.ts';
+import { UsageError } from '../base/usage-error.ts';
 import {
   connect,
   durationOf,
@@ -13,7 +12,8 @@ import {
   SERVER_FLAGS,
   type ServerFlags,
   stated,
-} from './shared.ts';
+} from '../commands/shared.ts';
+import { ago, table } from '../screen/table.ts';
 import { addressOfStore, STORE_FLAGS, type StoreFlags } from './store-flags.ts';
 
 const createKey = defineCommand({

@@ -1,8 +1,8 @@
 import type { StoreStatus } from '@sluice/server/cluster';
-import { defineCommand, defineGroup } from '../command.ts';
-import { type CommandIo, ExitCode } from '../exit-code.ts';
+import { defineCommand, defineGroup } from '../base/command.ts';
+import { type CommandIo, ExitCode } from '../base/exit-code.ts';
+import { UsageError } from '../base/usage-error.ts';
 import { table } from '../screen/table.ts';
-import { UsageError } from '../usage-error.ts';
 import { addressOfStore, STORE_FLAGS, type StoreFlags } from './store-flags.ts';
 
 const init = defineCommand({

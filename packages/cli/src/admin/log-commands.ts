@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { defineCommand, defineGroup } from '../command.ts';
-import { ExitCode } from '../exit-code.ts';
-import { integerOf } from './shared.ts';
+import { defineCommand, defineGroup } from '../base/command.ts';
+import { ExitCode } from '../base/exit-code.ts';
+import { integerOf } from '../commands/shared.ts';
 
 const NO_FOLDER: readonly (string | undefined)[] = ['ENOENT', 'ENOTDIR'];
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { CommandIo } from '../exit-code.ts';
-import { UsageError } from '../usage-error.ts';
+import type { CommandIo } from '../base/exit-code.ts';
+import { UsageError } from '../base/usage-error.ts';
 
 /** Where the store is. Its password must not be in the list of processes. */
 export const STORE_FLAGS = {

@@ -2,11 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { MoveResult, StoreMoveOrder } from '@sluice/server/cluster';
-import { defineCommand } from '../command.ts';
-import { type CommandIo, ExitCode } from '../exit-code.ts';
+import { defineCommand } from '../base/command.ts';
+import { type CommandIo, ExitCode } from '../base/exit-code.ts';
+import { UsageError } from '../base/usage-error.ts';
+import { print } from '../commands/shared.ts';
 import { ProgressLine, sizeText } from '../screen/progress-line.ts';
-import { UsageError } from '../usage-error.ts';
-import { print } from './shared.ts';
 import { addressOfStore, STORE_FLAGS, type StoreFlags } from './store-flags.ts';
 
 export const importData = defineCommand({
