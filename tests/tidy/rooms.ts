@@ -8,7 +8,7 @@ import { findImports } from './imports.ts';
 import { planted, type SourceFile, type TidyCheck } from './repository.ts';
 
 /** Each room may import the ones before it. Tests and `testing/` may import any room. */
-const ROOMS: Readonly<Record<string, readonly string[]>> = {
+export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   core: [
     'base',
     'structures',

@@ -4,28 +4,38 @@ import { runInNewContext } from 'node:vm';
 
 const LOOK_EVERY_MS = 500;
 
-/** A thread that is busy for less than this share of the time is at rest. */
-const REST_SHARE_MAX = 0.1;
+/** A thread that is busy for this share of the time has a burst. */
+const BURST_SHARE = 0.3;
+
+/** With less than this share it rests. */
+const REST_SHARE = 0.02;
 
 /** What a collection has to promise: less is not worth its pause. */
 const WORTH_BYTES = 16 * 1024 * 1024;
+
+/** A heap that takes longer to collect is left to V8. */
+const PAUSE_MS_MAX = 100;
 
 /** What it asks of V8. */
 export interface Heap {
   /** Bytes of memory that the heap of this thread holds. */
   held(): number;
-  collect(): void;
+  /** Returns how many milliseconds it took. */
+  collect(): number;
 }
 
 /**
  * Gives memory back after a burst. The young generation grows with the load, and V8 shrinks it only
- * in a collection that saves memory, which it does not make by itself while a server rests.
+ * in a collection that saves memory, which it does not make by itself while a server rests. There
+ * is one collection after each burst, so that a server with little to do is not stopped again and
+ * again.
  */
 export class MemoryReturn {
   private readonly heap: Heap;
   private readonly utilization: typeof performance.eventLoopUtilization;
   private timer: NodeJS.Timeout | undefined;
   private last: EventLoopUtilization;
+  private hadBurst = false;
   /** What was left after the last collection. */
   private kept = 0;
 
@@ -49,9 +59,12 @@ export class MemoryReturn {
     const now = this.utilization();
     const { utilization: share } = this.utilization(now, this.last);
     this.last = now;
-    if (share > REST_SHARE_MAX || this.heap.held() - this.kept < WORTH_BYTES) return;
-    this.heap.collect();
+    if (share >= BURST_SHARE) this.hadBurst = true;
+    const rests = this.hadBurst && share < REST_SHARE;
+    if (!rests || this.heap.held() - this.kept < WORTH_BYTES) return;
+    if (this.heap.collect() > PAUSE_MS_MAX) this.end();
     this.kept = this.heap.held();
+    this.hadBurst = false;
   }
 }
 
@@ -61,6 +74,10 @@ function ownHeap(): Heap {
   const collect = runInNewContext('gc') as NodeJS.GCFunction;
   return {
     held: () => getHeapStatistics().total_physical_size,
-    collect: () => collect({ type: 'major', execution: 'sync', flavor: 'last-resort' }),
+    collect: () => {
+      const startedAt = performance.now();
+      collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+      return performance.now() - startedAt;
+    },
   };
 }
