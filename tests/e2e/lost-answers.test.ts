@@ -1,56 +1,20 @@
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, request, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineTask, Sluice } from '@sluice/sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ServerProcess } from '../support/server-process.ts';
-
-/** Forwards requests, and loses the first answer to each path that ends in one of these words. */
-class LosingProxy {
-  readonly lost: string[] = [];
-  /** Runs after the server has answered and before the client learns that there is no answer. */
-  meanwhile: () => Promise<unknown> = async () => undefined;
-  private readonly server: Server;
-
-  constructor(target: () => string) {
-    this.server = createServer((near, answer) => {
-      const { url = '', method = '', headers } = near;
-      const far = request(new URL(url, target()), { method, headers }, async (reply) => {
-        if (/\/(signal|complete|fail)$/.test(url) && !this.lost.includes(url)) {
-          this.lost.push(url);
-          await reply.resume().toArray();
-          await this.meanwhile();
-          near.socket.destroy();
-          return;
-        }
-        answer.writeHead(reply.statusCode ?? 500, reply.headers);
-        reply.pipe(answer);
-      });
-      far.on('error', () => near.socket.destroy());
-      near.pipe(far);
-    });
-  }
-
-  async start(): Promise<string> {
-    this.server.listen(0, '127.0.0.1');
-    await once(this.server, 'listening');
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
-  }
-
-  stop(): void {
-    this.server.closeAllConnections();
-    this.server.close();
-  }
-}
+import { LosingProxy } from './losing-proxy.ts';
 
 let folder: string;
 let server: ServerProcess;
 let direct: Sluice;
 let sluice: Sluice;
-const proxy = new LosingProxy(() => server.url);
+/** Loses the first answer to each path that ends in one of these words. */
+const proxy = new LosingProxy(
+  () => server.url,
+  ({ url = '' }) => /\/(signal|complete|fail)$/.test(url) && !proxy.lost.includes(url),
+);
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sluice-e2e-'));

@@ -1,13 +1,12 @@
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, request, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineTask, Sluice } from '@sluice/sdk';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ServerProcess } from '../support/server-process.ts';
 import { waitUntil } from '../support/wait-until.ts';
+import { LosingProxy } from './losing-proxy.ts';
 
 let folder: string;
 let server: ServerProcess;
@@ -195,48 +194,10 @@ test.each([
   expect(await stored()).toBe(0);
 });
 
-/** Loses the answer to every second request. */
-class LosingProxy {
-  bodies: string[] = [];
-  private readonly server: Server;
-
-  constructor(target: string) {
-    this.server = createServer((near, answer) => {
-      const { url = '', method = '', headers } = near;
-      const chunks: Buffer[] = [];
-      near.on('data', (chunk) => chunks.push(chunk));
-      near.on('end', () => {
-        if (method === 'POST') this.bodies.push(Buffer.concat(chunks).toString());
-        const isLost = method === 'POST' && this.bodies.length % 2 === 0;
-        const far = request(new URL(url, target), { method, headers }, async (reply) => {
-          if (isLost) {
-            await reply.resume().toArray();
-            near.socket.destroy();
-            return;
-          }
-          answer.writeHead(reply.statusCode ?? 500, reply.headers);
-          reply.pipe(answer);
-        });
-        far.on('error', () => near.socket.destroy());
-        far.end(Buffer.concat(chunks));
-      });
-    });
-  }
-
-  async start(): Promise<string> {
-    this.server.listen(0, '127.0.0.1');
-    await once(this.server, 'listening');
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
-  }
-
-  stop(): void {
-    this.server.closeAllConnections();
-    this.server.close();
-  }
-}
-
 test('the SDK stores each task once, with one key for a request', async () => {
-  const proxy = new LosingProxy(server.url);
+  let posts = 0;
+  const isEverySecond = ({ method }: IncomingMessage) => method === 'POST' && posts++ % 2 === 1;
+  const proxy = new LosingProxy(() => server.url, isEverySecond);
   const sluice = new Sluice({ url: await proxy.start(), onWarning: () => undefined });
   const ids = [(await sluice.submit('a', 0)).id];
 
