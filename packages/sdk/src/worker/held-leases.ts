@@ -256,8 +256,8 @@ export class HeldLeases {
     if (runMs + OWN_TIMEOUT_MS <= TIMER_MS_MAX) {
       const leftMs = Math.max(0, held.receivedAt + runMs + OWN_TIMEOUT_MS - ports.now());
       held.cancelTimeout = ports.startTimer(leftMs, () => {
-        // The server says the same at about this time, and its grace begins then.
-        const graceMs = LIMITS.graceMsDefault;
+        // The server's grace began when the time was over.
+        const graceMs = LIMITS.graceMsDefault - OWN_TIMEOUT_MS;
         this.abort(held, { type: 'timed_out', graceMs, reason: 'run_timeout' });
       });
     }

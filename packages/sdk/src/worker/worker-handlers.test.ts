@@ -70,7 +70,7 @@ describe('stopping a handler', () => {
     expect(worker.aborts).toEqual([]);
     worker.time.advance(1);
 
-    const reason = { type: 'timed_out', graceMs: 10_000, reason: 'run_timeout' };
+    const reason = { type: 'timed_out', graceMs: 9000, reason: 'run_timeout' };
     expect(worker.aborts).toEqual([{ lease: 'l_1', reason }]);
   });
 
