@@ -184,7 +184,7 @@ test('a secret and the credentials of a registry are in no answer and no line', 
   expect(JSON.stringify(body.exec.env)).not.toContain('hunter2');
 });
 
-test('an image is pulled with progress, and a missing one is not tried again', async () => {
+test('an image is pulled, and a missing one is not tried again', async () => {
   const retry = { maxAttempts: 2, delayMs: 1, jitter: false };
   const pulled = await shell('echo pulled', { image: `${registry.address}/open:1` });
   const missing = await run({ image: `${registry.address}/open:2` }, { retry });

@@ -1,6 +1,7 @@
 /**
  * A registry of images on loopback, with one image under many names: as much of the protocol as an
- * engine needs to pull, with or without a login. Its only tag is 1.
+ * engine needs to pull, with or without a login. Its only tag is 1. It can
+ * send as slowly as a test wants.
  */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -18,15 +19,37 @@ const MANIFEST = 'application/vnd.docker.distribution.manifest.v2+json';
 const CONFIG = 'application/vnd.docker.container.image.v1+json';
 const LAYER = 'application/vnd.docker.image.rootfs.diff.tar.gzip';
 
+/** Larger parts are sent slowly when it is asked for. */
+const SMALL_BYTES = 2 ** 20;
+/** Number of pieces of a part that is sent slowly. */
+const STEPS = 1000;
+
 export class ImageRegistry {
   private readonly server: Server;
   private readonly blobs = new Map<string, Buffer>();
-  private readonly manifest: Buffer;
+  private manifest = Buffer.alloc(0);
+  private isSlow = false;
+  /** Each sends the next piece of a part that is sent slowly. */
+  private readonly steps: (() => void)[] = [];
   /** The header of a login; undefined when none is needed. */
   private readonly login: string | undefined;
 
-  private constructor(layer: Buffer, account: Account | undefined) {
+  private constructor(account: Account | undefined) {
     this.login = account && `Basic ${btoa(`${account.user}:${account.password}`)}`;
+    this.server = createServer((request, answer) => this.answer(request, answer));
+  }
+
+  static async start(archive: string, account?: Account): Promise<ImageRegistry> {
+    const registry = new ImageRegistry(account);
+    await registry.publish(archive);
+    registry.server.listen(0, '127.0.0.1');
+    await once(registry.server, 'listening');
+    return registry;
+  }
+
+  /** From now on the tag is an image with the files of this archive. */
+  async publish(archive: string): Promise<void> {
+    const layer = await readFile(archive);
     const packed = gzipSync(layer, { level: 1 });
     const config = Buffer.from(
       JSON.stringify({
@@ -45,14 +68,15 @@ export class ImageRegistry {
       }),
     );
     for (const blob of [packed, config]) this.blobs.set(digestOf(blob), blob);
-    this.server = createServer((request, answer) => this.answer(request, answer));
   }
 
-  static async start(archive: string, account?: Account): Promise<ImageRegistry> {
-    const registry = new ImageRegistry(await readFile(archive), account);
-    registry.server.listen(0, '127.0.0.1');
-    await once(registry.server, 'listening');
-    return registry;
+  /** From now on large parts are sent piece by piece: one with each `step`. */
+  sendSlowly(): void {
+    this.isSlow = true;
+  }
+
+  step(): void {
+    for (const send of this.steps) send();
   }
 
   get address(): string {
@@ -87,7 +111,18 @@ export class ImageRegistry {
       'content-length': content.length,
       'docker-content-digest': digestOf(content),
     });
-    answer.end(content);
+    if (!this.isSlow || content.length <= SMALL_BYTES) {
+      answer.end(content);
+      return;
+    }
+    const stepBytes = Math.ceil(content.length / STEPS);
+    let at = 0;
+    this.steps.push(() => {
+      if (at >= content.length) return;
+      answer.write(content.subarray(at, at + stepBytes));
+      at += stepBytes;
+      if (at >= content.length) answer.end();
+    });
   }
 }
 

@@ -27,6 +27,8 @@ export interface AgentOptions {
   readonly reserve?: Partial<Reserve>;
   /** How many commands and containers may run at once, beside what their resources allow. */
   readonly slots?: number;
+  /** After a silence of this length the server gives its tasks to other agents. Default 15 s. */
+  readonly leaseMs?: number;
   readonly workFolder?: string;
   /** Whether commands are run. Default true. */
   readonly commands?: boolean;

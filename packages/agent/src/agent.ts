@@ -255,7 +255,7 @@ function workOptions(
   { offer, groups, containers }: Host,
   model: string | undefined,
 ) {
-  const { name, version, handleSignals, onNotice } = options;
+  const { name, version, leaseMs, handleSignals, onNotice } = options;
   return {
     resources: offer,
     slots: options.slots ?? SLOTS_DEFAULT,
@@ -266,6 +266,7 @@ function workOptions(
     },
     ...(name === undefined ? {} : { name }),
     ...(version === undefined ? {} : { version }),
+    ...(leaseMs === undefined ? {} : { leaseMs }),
     ...(handleSignals === undefined ? {} : { handleSignals }),
     ...(onNotice === undefined ? {} : { onNotice }),
     // The task shows why a program failed; the agent itself has no part in it.
