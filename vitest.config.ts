@@ -22,14 +22,18 @@ const SIMULATOR_TESTS = [
 /** Tests against a real PostgreSQL. One server serves all files, each test in a schema. */
 const POSTGRES_TESTS = ['packages/postgres/src/**/*.test.ts', 'tests/postgres/**/*.test.ts'];
 
-/** Black-box tests of a single server that a cluster has to pass unchanged. */
+/**
+ * Black-box tests of a single server that a cluster has to pass unchanged. Not here are tests of
+ * the command line and the SDK alone, and
+ * - blobs, blob-requests, sdk-blobs, backup, projection and disks: they look into the data folder;
+ * - callbacks, clock-jump: they move the server's clock, and a cluster has that of its database;
+ * - metrics, stats, memory, start, stopping: they are about one process;
+ * - access, keys, tls: a server that others reach needs keys, which these tests make in the folder.
+ */
 const CLUSTER_TESTS = [
-  'task-path',
-  'workflows',
-  'schedules',
-  'agent',
-  'console-pages',
-  'request-keys',
+  ...['task-path', 'task-operations', 'task-lists', 'task-logs', 'request-keys', 'blob-values'],
+  ...['workflows', 'workflow-waits', 'dynamic-forks', 'revived-runs', 'schedules', 'events'],
+  ...['agent', 'console-api', 'console-pages'],
 ].map((name) => `tests/e2e/${name}.test.ts`);
 
 /** Tests that kill servers. */

@@ -318,6 +318,6 @@ test('a run that is late with ALERT_ONLY is news, and counts', async () => {
   const about = { event: 'run.overdue', run: run.id, workflow: 'slow', step: null };
   expect(news()?.data).toMatchObject(about);
   expect((await api.get(`/v1/runs/${run.id}`)).body.status).toBe('running');
-  const metrics = await (await fetch(`${server.url}/metrics`)).text();
+  const metrics = await (await fetch(`${server.ownerUrl}/metrics`)).text();
   expect(metrics).toContain('sluice_runs_overdue_total 1');
 });

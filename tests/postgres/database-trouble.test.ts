@@ -4,6 +4,7 @@ import { slowDown } from '@sluice/postgres/testing/slow-database';
 import { TempStore } from '@sluice/postgres/testing/store-fixture';
 import { Sluice } from '@sluice/sdk';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { largeJson, sha256Of } from '../e2e/blob-client.ts';
 import { ClusterProcesses } from '../support/cluster-processes.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
@@ -119,6 +120,26 @@ test('rows that cannot be written delay lists alone', async () => {
   await blocker.end();
 
   await listed(3, {});
+});
+
+test('a blob that cannot be written is refused, and small tasks are taken', async () => {
+  const [{ url }] = cluster.servers;
+  const content = largeJson(2 ** 20);
+  const sha256 = sha256Of(content);
+  const put = () => fetch(`${url}/v1/blobs/${sha256}`, { method: 'PUT', body: content });
+  const blocker = await store.connect();
+  await blocker.query('BEGIN');
+  await blocker.query(`LOCK TABLE ${store.address.schema}.blob_piece`);
+
+  const refused = await put();
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+  expect((await submitted()).status).toBe(201);
+  await blocker.query('ROLLBACK');
+  await blocker.end();
+
+  expect((await put()).status).toBe(200);
+  const stored = await fetch(`${url}/v1/blobs/${sha256}`);
+  expect(sha256Of(Buffer.from(await stored.arrayBuffer()))).toBe(sha256);
 });
 
 /** The table with the rows of today's tasks, once it is there. */

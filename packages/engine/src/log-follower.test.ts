@@ -73,6 +73,19 @@ test.each([
   await expect(follower.catchUp()).rejects.toThrow(LogChangedError);
 });
 
+test('a last batch that became another after the start is noticed', async () => {
+  const owner = await TestEngine.start();
+  await owner.submit('a');
+  const log = logOf(owner.store);
+  const follower = await follow(log);
+  const restored = await TestEngine.start();
+  await restored.submit('x');
+
+  log.read = logOf(restored.store).read;
+
+  await expect(follower.catchUp()).rejects.toThrow(LogChangedError);
+});
+
 test('an owner without a term answers nothing from memory, but what a commit proves', async () => {
   let isOver = true;
   const waiting: (() => void)[] = [];

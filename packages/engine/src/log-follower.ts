@@ -29,20 +29,31 @@ export class LogFollower {
   readonly #followed: FollowedPartition;
   #reached: number;
   #replayedBytes: number;
-  /** Undefined until the first batch after the start. */
+  /** Undefined until there is a batch after the snapshot. */
   #last: LastBatch | undefined;
 
-  private constructor(log: FollowerOptions['log'], followed: FollowedPartition) {
+  private constructor(
+    log: FollowerOptions['log'],
+    followed: FollowedPartition,
+    last: LastBatch | undefined,
+  ) {
     this.#log = log;
     this.#followed = followed;
+    this.#last = last;
     this.#reached = followed.reached;
     this.#replayedBytes = followed.replayedBytes;
   }
 
   /** Loads the newest snapshot and replays the records after it. */
   static async start({ log, ...source }: FollowerOptions): Promise<LogFollower> {
-    const followed = await replayPartition({ ...source, log: await log.extent() }, log);
-    return new LogFollower(log, followed);
+    let last: LastBatch | undefined;
+    const read: PartitionLog['read'] = (from, onBatch) =>
+      log.read(from, (batch) => {
+        last = lastBatchOf(batch);
+        return onBatch(batch);
+      });
+    const followed = await replayPartition({ ...source, log: await log.extent() }, { read });
+    return new LogFollower(log, followed, last);
   }
 
   /** The first record that was not replayed. */
@@ -84,10 +95,16 @@ export class LogFollower {
     if (!isSame) throw new LogChangedError(`the batch at record ${firstRecord} is another one`);
   }
 
-  #take({ firstRecord, recordCount, epoch, bytes }: StoredBatch): void {
+  #take(batch: StoredBatch): void {
+    const { firstRecord, recordCount, bytes } = batch;
     this.#followed.partition.replay(bytes, firstRecord);
     this.#reached = firstRecord + recordCount;
     this.#replayedBytes += bytes.length;
-    this.#last = { firstRecord, recordCount, epoch, bytes: Uint8Array.from(bytes) };
+    this.#last = lastBatchOf(batch);
   }
+}
+
+/** The bytes of a batch are valid only while it is passed on. */
+function lastBatchOf({ firstRecord, recordCount, epoch, bytes }: StoredBatch): LastBatch {
+  return { firstRecord, recordCount, epoch, bytes: Uint8Array.from(bytes) };
 }

@@ -5,6 +5,7 @@ export {
   limitMark,
   type RaisedLevel,
   raiseLevel,
+  type ServerStatus,
   type StoreStatus,
   storeDurability,
   storeStatus,
@@ -15,6 +16,7 @@ export { HoldStore, type HoldView, type ServerView } from './hold/hold-store.ts'
 export { LineCopies } from './lines/line-copies.ts';
 export { type LineEntry, LineRows, type LineRowsOptions } from './lines/line-rows.ts';
 export { PostgresLog, type PostgresLogOptions } from './log/postgres-log.ts';
+export { writeHalt } from './notes/halt-notes.ts';
 export { Notes } from './notes/notes.ts';
 export { readSecret, StoreSchemaError } from './schema/store-schema.ts';
 export { StoreSettingsError } from './schema/store-settings.ts';

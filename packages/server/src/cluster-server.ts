@@ -4,6 +4,7 @@ import type { Server as TlsServer } from 'node:tls';
 import type { Worker } from 'node:worker_threads';
 import { LEVEL, REQUEST_KEYS_LEVEL } from '@sluice/core';
 import type { FollowedPartition } from '@sluice/engine';
+import { writeHalt } from '@sluice/postgres';
 import { ROLE_PATH, type ServerRole } from '@sluice/protocol';
 import type { ServerOptions } from './assembly/server-options.ts';
 import { warmUp } from './base/warm-up.ts';
@@ -334,13 +335,16 @@ export class ClusterServer {
 
   /** What was acknowledged is missing, so nobody may go on as if nothing had happened. */
   private halt({ message }: Error): void {
-    const { log, notes } = this.parts;
+    const { log, notes, runId } = this.parts;
     log.line(
       'error',
       'the database went back in time, and acknowledged work is missing: restore what is ' +
         "missing, or accept the loss with 'sluice cluster accept-loss'",
       { cause: message },
     );
+    // 'sluice cluster status' says less without it.
+    const told = { runId, generation: this.generation, cause: message };
+    void writeHalt(notes, told).catch(() => undefined);
     this.halted = new LossWatch(notes, this.generation, (generation) => {
       this.halted = undefined;
       log.line('warn', 'the loss was accepted; this server goes on');

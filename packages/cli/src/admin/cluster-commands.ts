@@ -112,7 +112,7 @@ async function withStore(
 }
 
 function statusText(place: string, status: StoreStatus): string {
-  const { hold, servers, tail, bytes, durability } = status;
+  const { hold, servers, tail, bytes, durability, problems } = status;
   const { version, kind, synchronousStandbys } = durability;
   const replicas =
     kind === 'single'
@@ -125,11 +125,16 @@ function statusText(place: string, status: StoreStatus): string {
     '',
     servers.length === 0 ? 'no servers' : serverTable(status),
   ];
-  const hasOwner = servers.some(({ runId }) => runId === hold.runId) && !hold.isExpired;
-  if (!hasOwner) lines.push('', 'no server owns the partition now');
+  if (!servers.some(({ runId }) => isOwner(hold, runId)))
+    lines.push('', 'no server owns the partition now');
   const from = status.unfinishedImport;
   if (from !== undefined) lines.push('', `the import of ${from} is running or has failed`);
+  if (problems.length > 0) lines.push('', ...problems.map((problem) => `PROBLEM: ${problem}`));
   return lines.join('\n');
+}
+
+function isOwner(hold: StoreStatus['hold'], runId: string): boolean {
+  return runId === hold.runId && !hold.isExpired;
 }
 
 function levelText({ hold: { level }, servers }: StoreStatus): string {
@@ -142,9 +147,9 @@ function levelText({ hold: { level }, servers }: StoreStatus): string {
 function serverTable({ servers, hold, tail }: StoreStatus): string {
   return table(
     ['SERVER', 'ROLE', 'BEHIND', 'SEEN', 'VERSION', 'RUN'],
-    servers.map(({ address, runId, position, seenMsAgo, version }) => [
+    servers.map(({ address, runId, position, seenMsAgo, version, halted }) => [
       address,
-      runId === hold.runId && !hold.isExpired ? 'owner' : 'standby',
+      halted !== undefined ? 'halted' : isOwner(hold, runId) ? 'owner' : 'standby',
       `${Math.max(0, tail - position)} records`,
       `${(seenMsAgo / 1000).toFixed(1)} s ago`,
       version,

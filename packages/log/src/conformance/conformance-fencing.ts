@@ -94,6 +94,16 @@ export function describeHandover(current: () => LogFixture): void {
   });
 }
 
+/** Fails on a log that takes every batch in the place of the last one for a repeat. */
+export async function fencesAnotherBatch(
+  log: Pick<LogFixture['log'], 'acquire' | 'append'>,
+): Promise<void> {
+  const batch = batchAfter(await log.acquire());
+  await log.append(batch);
+
+  expect(await log.append({ ...batch, nonce: batch.nonce + 1 })).toBe('fenced');
+}
+
 export function describeRepeats(current: () => LogFixture): void {
   test('a repeat of the last batch is a duplicate and lands once', async () => {
     const { log } = current();
@@ -115,13 +125,8 @@ export function describeRepeats(current: () => LogFixture): void {
     expect(await log.append(first)).toBe('fenced');
   });
 
-  test('another batch in the place of the last one is fenced', async () => {
-    const { log } = current();
-    const batch = batchAfter(await log.acquire());
-    await log.append(batch);
-
-    expect(await log.append({ ...batch, nonce: batch.nonce + 1 })).toBe('fenced');
-  });
+  test('another batch in the place of the last one is fenced', () =>
+    fencesAnotherBatch(current().log));
 
   test.each([
     { landed: true, repeat: 'duplicate' },

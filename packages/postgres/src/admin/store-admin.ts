@@ -2,23 +2,36 @@ import { randomUUID } from 'node:crypto';
 import { HoldStore, type HoldView, type ServerView } from '../hold/hold-store.ts';
 import { readPlace } from '../log/log-place.ts';
 import { LogStatements } from '../log/log-statements.ts';
+import { type Halt, readHalts } from '../notes/halt-notes.ts';
 import { checkSchema, FIRST_PARTITION, initStore } from '../schema/store-schema.ts';
-import { checkSettings, readDurability, type StoreDurability } from '../schema/store-settings.ts';
+import {
+  checkSettings,
+  readDurability,
+  type StoreDurability,
+  settingsProblems,
+} from '../schema/store-settings.ts';
 import { TableNames } from '../schema/table-names.ts';
 import { unfinishedImport } from '../schema/unfinished-import.ts';
 import { Session } from '../session/session.ts';
 import type { StoreAddress } from '../session/store-address.ts';
 
+export interface ServerStatus extends ServerView {
+  /** Why it has halted: the database went back in time. */
+  readonly halted?: string;
+}
+
 /** What an operator wants to know about a store and its servers. */
 export interface StoreStatus {
   readonly hold: HoldView;
-  readonly servers: readonly ServerView[];
+  readonly servers: readonly ServerStatus[];
   /** Records that the log has had. */
   readonly tail: number;
   readonly bytes: number;
   readonly durability: StoreDurability;
   /** The folder whose import is running or has failed. */
   readonly unfinishedImport?: string;
+  /** What would lose acknowledged work, or has. Empty when all is well. */
+  readonly problems: readonly string[];
 }
 
 /** Makes the tables, for servers of this level. False when they are there already. */
@@ -50,8 +63,28 @@ export async function storeStatus(address: StoreAddress): Promise<StoreStatus> {
     const durability = await readDurability(session);
     const from = await unfinishedImport(session, address);
     const importing = from === undefined ? {} : { unfinishedImport: from };
-    return { ...(await holders(address)), tail, bytes: rows[0].bytes, durability, ...importing };
+    const { hold, servers: seen } = await holders(address);
+    const servers = withHalts(seen, await readHalts(session, address));
+    const problems = [...(await settingsProblems(session)), ...servers.flatMap(haltProblem)];
+    return { hold, servers, tail, bytes: rows[0].bytes, durability, ...importing, problems };
   });
+}
+
+function withHalts(servers: readonly ServerView[], halts: readonly Halt[]): ServerStatus[] {
+  return servers.map((server) => {
+    const isOf = (halt: Halt) =>
+      halt.runId === server.runId && halt.generation === server.generation;
+    const cause = halts.find(isOf)?.cause;
+    return cause === undefined ? server : { ...server, halted: cause };
+  });
+}
+
+function haltProblem({ address, halted }: ServerStatus): string[] {
+  if (halted === undefined) return [];
+  return [
+    `${address} has halted, because the database went back in time and acknowledged work is ` +
+      `missing: ${halted}. Restore what is missing, or run 'sluice cluster accept-loss'`,
+  ];
 }
 
 /** What a crash of the database, or a failover, can take, as far as the database knows. */

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TableNames } from '../schema/table-names.ts';
-import type { Answer } from '../session/session.ts';
+import { failureOf } from '../session/failures.ts';
+import type { Answer, Session } from '../session/session.ts';
 import { SessionPool } from '../session/session-pool.ts';
 import type { StoreAddress } from '../session/store-address.ts';
 
@@ -45,6 +46,22 @@ const LISTED_AT_ONCE = 1_000;
 
 const SESSIONS_MAX = 4;
 
+/** A statement of an upload or a download that takes longer is given up, and so is the request. */
+const ANSWER_MS_MAX = 5_000;
+
+/**
+ * A statement that waits for a lock ends a little earlier by itself: the database would not notice
+ * that its connection was cut.
+ */
+const LOCK_WAIT_MS = 4_000;
+
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/** The database does not take or give blobs now. */
+class BlobsAwayError extends Error {
+  override readonly name = 'BlobsAwayError';
+}
+
 /** An upload that began longer ago than this was left by a process that died. */
 const UPLOAD_MAX = '1 day';
 
@@ -63,6 +80,8 @@ export class BlobRows {
   readonly #blob: string;
   readonly #piece: string;
   readonly #upload: string;
+  /** Connections that wait for locks only for a while. */
+  readonly #limited = new WeakSet<Session>();
 
   constructor({ address, scratchFolder }: BlobRowsOptions) {
     const names = new TableNames(address.schema);
@@ -92,10 +111,10 @@ export class BlobRows {
   async finish(unfinished: string, { namespace, sha256 }: BlobKey): Promise<void> {
     const upload = randomUUID();
     try {
-      await this.#query(`INSERT INTO ${this.#upload} VALUES ($1, clock_timestamp())`, [upload]);
+      await this.#ask(`INSERT INTO ${this.#upload} VALUES ($1, clock_timestamp())`, [upload]);
       const bytes = await this.#send(unfinished, upload);
       // Another server may have removed an upload that takes more than a day.
-      await this.#query(
+      await this.#ask(
         `INSERT INTO ${this.#blob} SELECT $1, $2, upload, $4, 0 FROM ${this.#upload}
         WHERE upload = $3 ON CONFLICT (namespace, sha256) DO NOTHING`,
         [namespace, sha256, upload, bytes],
@@ -120,7 +139,7 @@ export class BlobRows {
   }
 
   async touch({ namespace, sha256 }: BlobKey, at: number): Promise<boolean> {
-    const { count } = await this.#query(
+    const { count } = await this.#ask(
       `UPDATE ${this.#blob} SET used_at = $3 WHERE namespace = $1 AND sha256 = $2`,
       [namespace, sha256, Math.floor(at)],
     );
@@ -190,7 +209,7 @@ export class BlobRows {
       for (let piece = 0, bytes = 0; ; piece += 1) {
         const { bytesRead } = await file.read(buffer, 0, PIECE_BYTES, bytes);
         if (bytesRead === 0) return bytes;
-        await this.#query(insert, [upload, piece, buffer.subarray(0, bytesRead)]);
+        await this.#ask(insert, [upload, piece, buffer.subarray(0, bytesRead)]);
         bytes += bytesRead;
       }
     } finally {
@@ -200,7 +219,7 @@ export class BlobRows {
 
   async *#chunks(upload: string): AsyncGenerator<Uint8Array> {
     for (let piece = 0; ; piece += 1) {
-      const { rows } = await this.#query<{ bytes: Buffer }>(
+      const { rows } = await this.#ask<{ bytes: Buffer }>(
         `SELECT bytes FROM ${this.#piece} WHERE upload = $1 AND piece = $2`,
         [upload, piece],
       );
@@ -210,11 +229,32 @@ export class BlobRows {
   }
 
   async #find({ namespace, sha256 }: BlobKey): Promise<BlobRow | undefined> {
-    const { rows } = await this.#query<BlobRow>(
+    const { rows } = await this.#ask<BlobRow>(
       `SELECT ${COLUMNS} FROM ${this.#blob} WHERE namespace = $1 AND sha256 = $2`,
       [namespace, sha256],
     );
     return rows.at(0);
+  }
+
+  /** For a request: it is refused while there is no answer. */
+  async #ask<Row extends object>(text: string, values: readonly unknown[]): Promise<Answer<Row>> {
+    try {
+      return await this.#pool.run(async (session) => {
+        await this.#limitLocks(session);
+        return session.queryWithin<Row>(ANSWER_MS_MAX, text, values);
+      }, ANSWER_MS_MAX);
+    } catch (cause) {
+      const { code } = cause as { readonly code?: string };
+      if (failureOf(cause) !== 'unreachable' && code !== LOCK_NOT_AVAILABLE) throw cause;
+      throw new BlobsAwayError((cause as Error).message, { cause });
+    }
+  }
+
+  async #limitLocks(session: Session): Promise<void> {
+    if (this.#limited.has(session)) return;
+    const limit = `SELECT set_config('lock_timeout', '${LOCK_WAIT_MS}', false)`;
+    await session.queryWithin(ANSWER_MS_MAX, limit);
+    this.#limited.add(session);
   }
 
   #query<Row extends object>(text: string, values: readonly unknown[] = []): Promise<Answer<Row>> {

@@ -18,12 +18,17 @@ export class StoreSettingsError extends Error {
 
 /** Rejects with a `StoreSettingsError` that names everything that has to change. */
 export async function checkSettings(session: Session, address: StoreAddress): Promise<void> {
+  const problems = await settingsProblems(session);
+  if (problems.length > 0) throw new StoreSettingsError(address, problems);
+}
+
+/** What has to change before acknowledged tasks are safe in this database. */
+export async function settingsProblems(session: Session): Promise<string[]> {
   const { rows } = await session.query<{ name: string; setting: string }>(
     'SELECT name, setting FROM pg_settings WHERE name = ANY($1)',
     [['server_version_num', ...REQUIRED]],
   );
-  const problems = problemsOf(new Map(rows.map(({ name, setting }) => [name, setting])));
-  if (problems.length > 0) throw new StoreSettingsError(address, problems);
+  return problemsOf(new Map(rows.map(({ name, setting }) => [name, setting])));
 }
 
 /** What a crash of the database, or a failover, can take. */

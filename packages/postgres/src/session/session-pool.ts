@@ -8,7 +8,7 @@ import type { StoreAddress } from './store-address.ts';
 const PAUSE_MS_MIN = 50;
 const PAUSE_MS_MAX = 2_000;
 
-/** How long `run` tries to reach the server before it gives up. */
+/** How long `run` tries to reach the server before it gives up: as long as a failover may take. */
 const RETRY_MS_MAX = 30_000;
 
 export interface SessionPoolOptions {
@@ -65,8 +65,8 @@ export class SessionPool {
   }
 
   /** Runs `use` with a connection, and again with another one while the server is unreachable. */
-  async run<T>(use: (session: Session) => Promise<T>): Promise<T> {
-    const until = performance.now() + RETRY_MS_MAX;
+  async run<T>(use: (session: Session) => Promise<T>, retryMs = RETRY_MS_MAX): Promise<T> {
+    const until = performance.now() + retryMs;
     for (;;) {
       try {
         return await this.#runOnce(use);

@@ -69,10 +69,14 @@ export function errorHeaders({ code, retryAfterMs }: SluiceError): Record<string
   return headers;
 }
 
+/** By name: the code of the database is loaded only where there is one. */
+const DATABASE_AWAY: ReadonlySet<string> = new Set(['BlobsAwayError', 'ConnectionLostError']);
+
 /** Hides internal errors: the client gets a request id, and the log gets the cause. */
 export function asSluiceError(error: FastifyError | Error): SluiceError {
   if (error instanceof SluiceError) return error;
   if (error instanceof EngineStoppedError) return unavailable(error);
+  if (DATABASE_AWAY.has(error.name)) return noDatabase(error);
   const status = 'statusCode' in error ? error.statusCode : undefined;
   if (status !== undefined && status >= 400 && status < 500) {
     return new SluiceError('invalid_request', error.message, { cause: error });
@@ -85,4 +89,9 @@ export function unavailable(cause?: Error): SluiceError {
     retryAfterMs: 1000,
     cause,
   });
+}
+
+function noDatabase(cause: Error): SluiceError {
+  const message = 'the database does not answer; try again';
+  return new SluiceError('unavailable', message, { retryAfterMs: 1000, cause });
 }
