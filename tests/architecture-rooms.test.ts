@@ -8,7 +8,7 @@ const PAGE = readFileSync(join(import.meta.dirname, '../ARCHITECTURE.md'), 'utf8
 
 /** The rooms of each package as the page says them, without files and remarks. */
 function drawnRooms(page: string): ReadonlyMap<string, readonly string[]> {
-  const [, picture] = /## Rooms\n[^]*?```\n([^]*?)```/.exec(page) ?? [];
+  const [, picture] = /## Rooms\n[\s\S]*?```\n([\s\S]*?)```/.exec(page) ?? [];
   const lines = (picture ?? '').replaceAll(/\n {6,}(?=\S)/g, ' ').split('\n');
   return new Map(
     lines.flatMap((line) => {
