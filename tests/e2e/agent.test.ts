@@ -1,9 +1,10 @@
 /** Commands of tasks, run by an agent with real processes and real limits. */
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Agent } from '../../packages/agent/src/agent.ts';
+import type { ProcessGroup } from '../../packages/agent/src/host/cgroups.ts';
 import { Sluice } from '../../packages/sdk/src/index.ts';
 import { ServerProcess } from '../support/server-process.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -192,14 +193,38 @@ test('memory beyond the limit ends the command, with its peak; use is recorded',
   expect(usage.cpuMs).toBeGreaterThan(0);
 });
 
-test('a fork bomb stays within its processes, and nothing of it is left', async () => {
-  const script = 'bomb() { bomb | bomb & }; bomb 2>/dev/null; sleep 1; exit 9';
-  const task = await shell(script, { env: { BOMB: 'bomb-8271' } });
+test('a fork bomb reaches its limit of processes and no more, and leaves nothing', async () => {
+  // It waits without another process: none can be started any more.
+  const script = 'mkfifo wait; bomb() { bomb | bomb & }; bomb 2>/dev/null; read -r line < wait';
+  const { body: task } = await api.post('/v1/tasks', { exec: { command: ['sh', '-c', script] } });
+  const counts: number[] = [];
+  const isFull = async () => {
+    const [name] = await agent.groups.names();
+    if (name === undefined) return false;
+    const group = agent.groups.open(name);
+    counts.push((await group.pids()).length);
+    return (await refusedProcesses(group)) > 0;
+  };
 
-  expect(['failed', 'succeeded']).toContain(task.state);
+  await waitUntil(isFull, { what: 'a process is refused', timeoutMs: WAIT_MS });
+  await api.post(`/v1/tasks/${task.id}/cancel`, {});
+  const { body: ended } = await api.get(`/v1/tasks/${task.id}/wait?timeoutMs=${WAIT_MS}`);
+
+  expect(ended.state).toBe('cancelled');
+  expect(Math.max(...counts)).toBeLessThanOrEqual(50);
   expect(await agent.groups.names()).toEqual([]);
   expect((await shell('echo still here')).state).toBe('succeeded');
 });
+
+/** How many processes the limit of the group has refused. */
+async function refusedProcesses({ joinFiles }: ProcessGroup): Promise<number> {
+  const folders = joinFiles.map((file) => dirname(file));
+  const texts = await Promise.all(
+    folders.map((path) => readFile(join(path, 'pids.events'), 'utf8').catch(() => '')),
+  );
+  const [, count] = /^max (\d+)$/m.exec(texts.join('\n')) ?? [];
+  return Number(count ?? 0);
+}
 
 test('a scratch folder over its limit ends the command', async () => {
   const task = await shell(

@@ -16,6 +16,9 @@ import { waitUntil } from '../support/wait-until.ts';
 import { ApiClient } from './api-client.ts';
 
 const WAIT_MS = 60_000;
+const IMAGE = 'busybox:test';
+/** Most machines have it, and no container without leave. */
+const DEVICE = '/dev/fuse';
 const MIB = 2 ** 20;
 const execute = promisify(execFile);
 
@@ -31,13 +34,15 @@ beforeAll(async () => {
   await chmod(folder, 0o711);
   engine = await DockerEngine.start(join(folder, 'engine'));
   archive = await packBusybox(folder);
+  await engine.run('import', archive, IMAGE);
   server = await ServerProcess.startServer(join(folder, 'data'));
   api = new ApiClient(server.url, 'http1');
   agent = await Agent.start({
     url: server.url,
     workFolder: join(folder, 'work'),
     commands: false,
-    containers: { socket: engine.socket, network: 'none' },
+    containers: { socket: engine.socket, network: 'none', devices: [DEVICE] },
+    pidsMax: 50,
     handleSignals: false,
     onNotice: () => undefined,
   });
@@ -110,4 +115,36 @@ test('pull: always has the newest image of a tag, ifNotPresent the one that is h
   expect(await version('always')).toBe('second');
   expect(await version('never')).toBe('second');
   await registry.stop();
+});
+
+test('the entrypoint takes the place of the program of the image', async () => {
+  const task = await run({ image: IMAGE, entrypoint: ['echo', 'a  b'], args: ['$(id)'] });
+
+  expect(task).toMatchObject({ state: 'succeeded' });
+  expect(await linesOf(task)).toEqual(['a  b $(id)']);
+});
+
+test('a device is in a container that asks for it, if the agent allows it', async () => {
+  const args = ['sh', '-c', `[ -c ${DEVICE} ] && : < ${DEVICE} && echo opened || echo none`];
+  const granted = await run({ image: IMAGE, args, devices: [DEVICE] });
+  const without = await run({ image: IMAGE, args });
+  const refused = await run({ image: IMAGE, args, devices: ['/dev/mem'] });
+
+  expect(await linesOf(granted)).toEqual(['opened']);
+  expect((await linesOf(without)).at(-1)).toBe('none');
+  expect(refused).toMatchObject({ state: 'failed', error: { code: 'container_not_allowed' } });
+});
+
+test('a container starts no more processes than the agent allows', async () => {
+  const start = (count: number) => {
+    const script = `i=0; while [ $i -lt ${count} ]; do sleep 600 & i=$((i + 1)); done; echo all`;
+    return run({ image: IMAGE, args: ['sh', '-c', script] });
+  };
+
+  const few = await start(40);
+  const many = await start(60);
+
+  expect(await linesOf(few)).toEqual(['all']);
+  expect(many).toMatchObject({ state: 'failed', error: { code: 'exit_2' } });
+  expect((await linesOf(many)).join()).toContain('fork');
 });
