@@ -31,7 +31,9 @@ afterEach(async () => {
 
 test('a database that is shut down and started again is waited for', async () => {
   const before = await client.submit('mail', 0);
+  const touched = await client.submit('mail', 0);
   await database.kill();
+  const cancelling = client.tasks.cancel(touched.id);
   const submitting = client.submit('mail', 1);
   await cluster.servers[0].printed(/the database does not answer/);
   await waitUntil(async () => (await submitted()).status === 503, {
@@ -41,9 +43,16 @@ test('a database that is shut down and started again is waited for', async () =>
   const refused = await submitted();
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
   expect(await refused.text()).toContain('the database does not answer; nothing was submitted');
+  const read = () => fetch(`${cluster.servers[0].url}/v1/tasks/${touched.id}`);
+  await waitUntil(async () => (await read()).status === 503, {
+    what: 'what the waiting commit changed is not shown',
+    timeoutMs: TIMEOUT_MS,
+  });
 
   await database.resume();
 
+  await cancelling;
+  expect(await (await read()).json()).toMatchObject({ state: 'cancelled' });
   expect(await client.tasks.get((await submitting).id)).toMatchObject({ state: 'queued' });
   expect(await client.tasks.get(before.id)).toMatchObject({ state: 'queued' });
   // The session of the fixture ended with the database.
@@ -116,11 +125,26 @@ test('rows that cannot be written delay lists alone', async () => {
   const third = await client.submit('mail', 2);
   expect(await client.tasks.get(second.id)).toMatchObject({ state: 'cancelled' });
   expect(await client.tasks.get(third.id)).toMatchObject({ state: 'queued' });
+  const early = await ageOfLists();
+  expect(await ageOfLists(early)).toBeGreaterThan(early);
   await blocker.query('ROLLBACK');
   await blocker.end();
 
-  await listed(3, {});
+  await listed(3, { type: 'mail' });
 });
+
+/** How old lists are, in ms, once it is more than `least`. Something is submitted meanwhile. */
+async function ageOfLists(least = 0): Promise<number> {
+  let lagMs = 0;
+  const isOlder = async () => {
+    await client.submit('more', 0);
+    const answer = await fetch(`${cluster.servers[0].url}/v1/cluster`);
+    ({ lagMs } = ((await answer.json()) as { projection: { lagMs: number } }).projection);
+    return lagMs > least;
+  };
+  await waitUntil(isOlder, { what: 'lists are older', timeoutMs: TIMEOUT_MS });
+  return lagMs;
+}
 
 test('a blob that cannot be written is refused, and small tasks are taken', async () => {
   const [{ url }] = cluster.servers;
@@ -157,7 +181,7 @@ async function dayTable(): Promise<string> {
   return found[0].name;
 }
 
-async function listed(count: number, query: { readonly state?: 'queued' }): Promise<void> {
+async function listed(count: number, query: { state?: 'queued'; type?: string }): Promise<void> {
   const isListed = async () => {
     let found = 0;
     for await (const _ of client.tasks.list(query)) found += 1;

@@ -1,7 +1,7 @@
 import { InvariantError } from '@sluice/core';
 import { MemoryLog } from '@sluice/log';
 import { expect, test } from 'vitest';
-import { EngineStoppedError } from './engine.ts';
+import { EngineStoppedError } from './engine-errors.ts';
 import { ARENA_CHUNK_BYTES, TestEngine } from './testing/test-engine.ts';
 import { settle, watch } from './testing/watched-answer.ts';
 

@@ -11,28 +11,18 @@ import { ADMISSION_BOUNDS, type AdmissionClass } from './admission.ts';
 import { Alarm } from './alarm.ts';
 import { Batch, type Releasable } from './batch.ts';
 import { CommittedFeed, type FeedOptions, feedWithin, type Watermark } from './committed-feed.ts';
+import { EngineStoppedError, FencedError } from './engine-errors.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { hasOutputs } from './output-port.ts';
 import { recoverAndAcquire } from './recovery.ts';
 import { ShownParts, type Shows } from './shown-parts.ts';
 import { SnapshotKeeper } from './snapshot-keeper.ts';
+import { WaitingViews } from './waiting-views.ts';
 
 type StartedOptions = Omit<EngineOptions, 'feed'> & { readonly feed?: FeedOptions };
 
 /** A command without its time, which the engine's clock adds. */
 export type Request<C extends Command = Command> = C extends Command ? Omit<C, 'now'> : never;
-
-/**
- * The engine no longer owns its partition. It is unknown whether pending commands became durable.
- */
-export class EngineStoppedError extends Error {
-  override readonly name = 'EngineStoppedError';
-}
-
-/** Another holder has the log: there is nothing to repair, and nothing may be released (L5). */
-export class FencedError extends Error {
-  override readonly name = 'FencedError';
-}
 
 const UNKNOWN_PAUSE_MS_MAX = 1000;
 
@@ -63,6 +53,8 @@ export class Engine {
   /** The other batch object while no append is outstanding. */
   private idle: Batch | undefined;
   private readonly shown: ShownParts;
+  /** Undefined when no other server can hold the partition. */
+  private readonly views: WaitingViews | undefined;
   private readonly epoch: number;
   /** How many records are durable. */
   private tail: number;
@@ -89,6 +81,7 @@ export class Engine {
     this.open = new Batch(options.partition.utf8);
     this.idle = new Batch(options.partition.utf8);
     this.shown = new ShownParts(partition);
+    this.views = options.term && new WaitingViews(options.term, options.startTimer);
     this.numberOpen(1);
     this.alarm = new Alarm(options.startTimer, () => this.advanceTime());
   }
@@ -172,7 +165,8 @@ export class Engine {
       this.shown.begin(this.open, this.appending);
       try {
         const value = view(this.partition.state, this.partition, this.shown);
-        this.waitForShown({ release: () => resolve(value), drop: reject });
+        const waiting = { release: () => resolve(value), drop: reject };
+        this.waitForShown(this.views?.add(waiting) ?? waiting);
       } catch (refusal) {
         this.wait({ release: () => reject(refusal), drop: reject });
       }

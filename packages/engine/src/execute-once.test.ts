@@ -2,7 +2,7 @@ import type { CreateAccessKey, RevokeAccessKey } from '@sluice/core';
 import { MemoryLog, MemoryLogStore } from '@sluice/log';
 import { FaultyLog } from '@sluice/log/testing/faulty-log';
 import { beforeEach, expect, test } from 'vitest';
-import { FencedError } from './engine.ts';
+import { FencedError } from './engine-errors.ts';
 import { executeOnce, type RestingPartition } from './execute-once.ts';
 import { partitionOptions, TestEngine } from './testing/test-engine.ts';
 

@@ -6,7 +6,8 @@ import {
   type Replies,
 } from '@sluice/core';
 import type { LogExtent, PartitionLog, SnapshotStore } from '@sluice/log';
-import { FencedError, type Request } from './engine.ts';
+import type { Request } from './engine.ts';
+import { FencedError } from './engine-errors.ts';
 import { recoverAndAcquire } from './recovery.ts';
 
 /** A partition whose server is not running. */

@@ -3,12 +3,8 @@ export type { StartTimer } from './alarm.ts';
 export type { Releasable } from './batch.ts';
 export type { CommittedBatch, CommittedFeed, FeedOptions, Watermark } from './committed-feed.ts';
 export { envWithCompileCache } from './compile-cache.ts';
-export {
-  Engine,
-  EngineStoppedError,
-  FencedError,
-  type Request,
-} from './engine.ts';
+export { Engine, type Request } from './engine.ts';
+export { EngineStoppedError, FencedError } from './engine-errors.ts';
 export type { EngineNotice } from './engine-notice.ts';
 export type { EngineOptions } from './engine-options.ts';
 export { executeOnce } from './execute-once.ts';
