@@ -1,11 +1,16 @@
-/** What the processes of commands show to others, and that they end. */
+/** What the processes of commands show to others, that they end, and what they use. */
+import { statfsSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ServerWithAgent } from '../support/server-with-agent.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 const WAIT_MS = 60_000;
+const MIB = 2 ** 20;
+/** The type of file systems in memory, where nothing reaches a disk. */
+const TMPFS = 0x0102_1994;
 
 let host: ServerWithAgent;
 
@@ -96,3 +101,22 @@ test('a command that takes too long has its grace, also when no server answers',
   const { body: ended } = await host.api.get(`/v1/tasks/${task.id}/wait?timeoutMs=${WAIT_MS}`);
   expect(ended).toMatchObject({ state: 'timed_out', attempt: 1 });
 });
+
+test.skipIf(statfsSync(tmpdir()).type === TMPFS)(
+  'what a command reads from a disk and writes to it is recorded',
+  async () => {
+    const dd = 'dd bs=1M count=8 status=none';
+    const script = `${dd} if=/dev/zero of=a oflag=direct; (${dd} if=a of=/dev/null iflag=direct)`;
+    const { body: task } = await host.api.post(`/v1/tasks?waitMs=${WAIT_MS}`, {
+      exec: { command: ['sh', '-c', script] },
+      retry: { maxAttempts: 1 },
+    });
+    expect(task).toMatchObject({ state: 'succeeded' });
+
+    const { body } = await host.api.get(`/v1/tasks/${task.id}`);
+    const [{ usage }] = body.attempts;
+    expect(usage.writtenBytes).toBeGreaterThanOrEqual(8 * MIB);
+    expect(usage.readBytes).toBeGreaterThanOrEqual(8 * MIB);
+    expect(usage.writtenBytes).toBeLessThan(16 * MIB);
+  },
+);

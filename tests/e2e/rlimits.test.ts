@@ -86,7 +86,7 @@ test('what is not enforced is said', () => {
     'memory is limited for each process, not for all of a task together',
     'the number of processes of a task is not limited',
     'a process that clears its environment and goes into the background may outlive its task',
-    'what a task used is not measured',
+    'the CPU time and the memory that a task used are not measured',
   ]);
 });
 

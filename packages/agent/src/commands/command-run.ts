@@ -8,7 +8,8 @@ import { DiskWatch } from '../attempts/disk-watch.ts';
 import { OutputLog } from '../attempts/output-log.ts';
 import { errorOf } from '../attempts/refusal.ts';
 import { stopOn } from '../attempts/stop-on.ts';
-import type { GroupLimits, ProcessGroup, ProcessGroups } from '../host/cgroups.ts';
+import type { GroupLimits, GroupUsage, ProcessGroup, ProcessGroups } from '../host/cgroups.ts';
+import { readWord } from '../host/group-files.ts';
 import { MARK } from '../host/rlimits.ts';
 import type { HostUser } from '../host/users.ts';
 import { type AttemptFolder, bytesBelow } from '../host/work-folder.ts';
@@ -16,7 +17,7 @@ import type { CommandEnd } from '../logic/command-end.ts';
 import { plainVariables, redactor, type Variables } from '../logic/secrets.ts';
 import { killAll, terminate } from './end-processes.ts';
 import { PipeReader } from './pipe-reader.ts';
-import { EXIT_FILE, environmentText, startArguments } from './start-script.ts';
+import { DISK_USE_FILE, EXIT_FILE, environmentText, startArguments } from './start-script.ts';
 
 const LOOK_FOR_EXIT_EVERY_MS = 50;
 const MIB = 2 ** 20;
@@ -229,7 +230,11 @@ export class CommandRun {
       memoryPeakBytes: used.memoryPeakBytes,
       lastErrors: output.lastErrors,
       lastLine: output.lastLine,
-      usage: { wallMs: Math.max(0, Date.now() - this.startedAt), ...used },
+      usage: {
+        wallMs: Math.max(0, Date.now() - this.startedAt),
+        ...diskUse(this.folder.control),
+        ...used,
+      },
     };
   }
 }
@@ -238,6 +243,19 @@ export class CommandRun {
 interface Seen {
   readonly output: OutputLog;
   readonly wasDiskFull: boolean;
+}
+
+/**
+ * What the shell of the program noted. It does not know of processes that nobody waited for, so the
+ * control group knows better, if its kernel counts.
+ */
+function diskUse(control: string): GroupUsage {
+  const read = readWord(control, DISK_USE_FILE, 'read_bytes:');
+  const written = readWord(control, DISK_USE_FILE, 'write_bytes:');
+  if (read === undefined || written === undefined) return {};
+  // What was removed before it reached the disk.
+  const cancelled = readWord(control, DISK_USE_FILE, 'cancelled_write_bytes:') ?? 0;
+  return { readBytes: read, writtenBytes: Math.max(0, written - cancelled) };
 }
 
 /** Whatever happens, the group and all that is in it are gone afterwards. */

@@ -1,6 +1,8 @@
 /** Files that tell an agent which is started later how far a program came. */
 export const STARTED_FILE = 'pid';
 export const EXIT_FILE = 'exit';
+/** What the program and all that it waited for read and wrote, as the kernel says it. */
+export const DISK_USE_FILE = 'disk-use';
 
 /**
  * The shell that starts a program. It enters the control group before the program runs, so the
@@ -21,6 +23,7 @@ exec 3<>"$control/out" 4<>"$control/err"
 trap : TERM INT HUP
 "$@" <"$control/stdin" >&3 2>&4 3>&- 4>&-
 code=$?
+while read -r line; do echo "$line"; done < "/proc/$$/io" > "$control/${DISK_USE_FILE}"
 echo "$code" > "$control/${EXIT_FILE}"
 [ -e "/proc/$agent/exe" ] || sleep 86400
 exit "$code"

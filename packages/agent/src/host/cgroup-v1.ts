@@ -151,7 +151,8 @@ class GroupV1 implements ProcessGroup {
   private diskBytes(): GroupUsage {
     if (this.folders.blkio === undefined) return {};
     const text = readText(this.folders.blkio, 'blkio.throttle.io_service_bytes');
-    if (text === undefined) return {};
+    // Kernels of today count only where a disk is throttled, and have no line of a disk elsewhere.
+    if (text === undefined || !/^\d+:\d+ /m.test(text)) return {};
     const sum = (word: string) =>
       text
         .split('\n')

@@ -17,7 +17,7 @@ export class Rlimits implements ProcessGroups {
     'memory is limited for each process, not for all of a task together',
     'the number of processes of a task is not limited',
     'a process that clears its environment and goes into the background may outlive its task',
-    'what a task used is not measured',
+    'the CPU time and the memory that a task used are not measured',
   ];
 
   async make(name: string, limits: GroupLimits): Promise<ProcessGroup> {

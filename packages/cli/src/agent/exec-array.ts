@@ -176,7 +176,7 @@ async function cancelled({ io, url }: ArrayCall, array: string): Promise<number>
   const body = { filter: { tags: { [TAG]: array } } };
   try {
     const { matched } = await api.post<{ matched: number }>('/v1/tasks/cancel', ['matched'], body);
-    io.stderr(`${matched} commands are cancelled`);
+    io.stderr(matched === 1 ? '1 command is cancelled' : `${matched} commands are cancelled`);
   } catch (cause) {
     io.stderr(`sluice: cannot cancel them: ${(cause as Error).message}`);
   }
