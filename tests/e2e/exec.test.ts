@@ -187,7 +187,7 @@ test('an array shows its progress on a terminal, and asks before it cancels', as
   typed.press(CTRL_C);
 
   expect(await typed.code).toBe(130);
-  expect(typed.stdout).toContain('1 commands are cancelled');
+  expect(typed.stdout).toContain('1 command is cancelled');
   const { body } = await host.api.get('/v1/tasks?tag.name=array');
   const states = body.items.map(({ state }: { state: string }) => state);
   expect(states.filter((state: string) => state === 'succeeded')).toHaveLength(2);
