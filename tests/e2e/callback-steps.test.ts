@@ -78,6 +78,31 @@ test('a run ends while its callback is delivered, signed, with the input of the 
   expect(shown).not.toContain(SECRET.slice(6));
 });
 
+test('an event for a webhook arrives, and with asyncComplete a call ends its step', async () => {
+  const tell = (reference: string, more: object = {}) => {
+    const inputParameters = { from: reference };
+    const sink = '${workflow.input.sink}';
+    return { taskReferenceName: reference, type: 'EVENT', sink, inputParameters, ...more };
+  };
+  const definition = { tasks: [tell('first'), tell('asks', { asyncComplete: true })] };
+  const input = { sink: `webhook:${url}` };
+  const { body: run } = await api.post('/v1/runs', { workflow: 'w', definition, input });
+
+  await waitUntil(() => got.length === 2, { what: 'both arrive', timeoutMs: 20_000 });
+  const heard = got.map(({ body }) => JSON.parse(body)).map(({ step, data }) => ({ step, data }));
+  expect(heard).toContainEqual({ step: 'first', data: { from: 'first' } });
+  expect(heard).toContainEqual({ step: 'asks', data: { from: 'asks' } });
+  const delivered = async () =>
+    (await api.get('/v1/callbacks?state=pending')).body.items.length === 0;
+  await waitUntil(delivered, { what: 'both are delivered', timeoutMs: 20_000 });
+  const states = (await api.get(`/v1/runs/${run.id}`)).body.steps.map(({ state }: never) => state);
+  expect(states[0]).toBe('succeeded');
+  expect(states[1]).not.toBe('succeeded');
+  await api.post(`/v1/runs/${run.id}/steps/asks/complete`, { output: 5 });
+
+  expect(await ended(run.id)).toMatchObject({ status: 'succeeded' });
+});
+
 test('a step that waits ends with its delivery, and fails when the receiver is gone', async () => {
   const waiting = await begin({ url, wait: true });
   expect(await ended(waiting)).toMatchObject({ status: 'succeeded', output: null });

@@ -1,10 +1,11 @@
 import { beforeEach, expect, test } from 'vitest';
-import type { SessionId } from '../../base/ids.ts';
+import type { SessionId, TaskNumber } from '../../base/ids.ts';
 import type { PartitionLimits } from '../../state/state.ts';
 import { describeState } from '../../testing/describe-state.ts';
 import { describeRuns } from '../../testing/runs/describe-runs.ts';
 import { TestRuns } from '../../testing/runs/test-runs.ts';
 import { TestPartition } from '../../testing/test-partition.ts';
+import type { PutTaskType } from '../queues/put-task-type.ts';
 import type { RetryTasks } from '../tasks/retry-tasks.ts';
 
 let partition: TestPartition;
@@ -75,6 +76,26 @@ test('three steps run one after the other, each with what the ones before gave',
   expect(steps.map((step) => step.state)).toEqual(['succeeded', 'succeeded', 'succeeded']);
   expect(partition.outputs.endedRuns).toHaveLength(1);
   same();
+});
+
+test('a text with $${ is filled as the same text with ${', () => {
+  start(define(simple('a1', { text: '$${workflow.input.n} is ${workflow.input.n}' })), { n: 7 });
+
+  expect(JSON.parse(finish())).toEqual({ text: '${workflow.input.n} is 7' });
+});
+
+test('a step takes what its registered type says, after what it says itself', () => {
+  partition.operate<PutTaskType>({
+    type: 'put_task_type',
+    taskType: 'a',
+    definition: { priority: 7, retry: { maxAttempts: 9 }, tags: { team: 'b' } },
+  });
+  const run = start(define(simple('a1', {}, { retryCount: 1 })));
+  const slot = partition.state.tasks.find(runs.run(run).steps[0].task as TaskNumber);
+  const { texts, tasks } = partition.state;
+
+  expect(texts.retry.at(tasks.retry[slot])).toMatchObject({ maxAttempts: 2 });
+  expect(texts.tags.at(tasks.tags[slot])).toMatchObject({ team: 'b' });
 });
 
 test('a join waits for every branch and shows their outputs', () => {
