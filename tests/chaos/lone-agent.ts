@@ -1,5 +1,5 @@
 /**
- * An agent in a process of its own, so that a test can stop it with a signal.
+ * An agent in a separate process, so that a test can stop it with a signal.
  *
  *   node tests/chaos/lone-agent.ts URL FOLDER NAME LEASE_MS
  */

@@ -22,7 +22,7 @@ export class WaitingViews {
     this.startTimer = startTimer;
   }
 
-  /** What waits in place of the view. */
+  /** Stands in the batch for the view until the commit. */
   add(view: Releasable): Releasable {
     this.waiting.add(view);
     this.lookLater();

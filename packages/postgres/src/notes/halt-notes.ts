@@ -13,7 +13,7 @@ export interface Halt {
   readonly cause: string;
 }
 
-/** Says it to whoever looks at the store. A server that halts again writes it again. */
+/** Records the halt in the store. A server that halts again replaces its record. */
 export function writeHalt(notes: Notes, { runId, generation, cause }: Halt): Promise<void> {
   return notes.write(`${PREFIX}${runId}`, JSON.stringify({ generation, cause }));
 }

@@ -119,7 +119,7 @@ test('of a request that is refused for one task, the others get another key', ()
 });
 
 test.each([{ dedupeKey: 'mine' }, { inputBlob: 'a'.repeat(64) }, { exec: { command: ['true'] } }])(
-  'a task with more than its own input has a key of its own: %j',
+  'a task with more than an input gets its own dedupe key: %j',
   (more) => {
     const client = new KnowingClient();
 

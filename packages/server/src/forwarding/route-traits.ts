@@ -5,7 +5,7 @@ export interface Traits {
   /** The pattern of the route; undefined for unknown paths and pages of the console. */
   readonly route: string | undefined;
   readonly repeatable: ReturnType<typeof repeatability>;
-  /** The request may have a key of its own, instead of one for each item. */
+  /** The request may have one key instead of one for each item. */
   readonly takesKey: boolean;
   /** The body may be large: it is passed on as it arrives, and can be sent only once. */
   readonly isUpload: boolean;
