@@ -2,11 +2,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { ServerProcess } from '../support/server-process.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
+
+const WAIT = { timeout: 20_000 };
 
 let folder: string;
 
@@ -26,9 +28,11 @@ async function isServing(url: string): Promise<boolean> {
 async function expectStopped({ url }: ServerProcess): Promise<void> {
   const isGone = async () => !(await isServing(url));
   await waitUntil(isGone, { what: 'the server stops', timeoutMs: 20_000 });
-  // Its data folder is free, too.
-  const next = await ServerProcess.startDev(join(folder, 'data'));
-  await next.kill();
+  // Its data folder is free soon after.
+  await vi.waitFor(async () => {
+    const next = await ServerProcess.startDev(join(folder, 'data'));
+    await next.kill();
+  }, WAIT);
 }
 
 test.each([

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineTask, PermanentFailure, Sluice, type Worker } from '@sluice/sdk';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { ServerProcess } from '../support/server-process.ts';
 import { ApiClient } from './api-client.ts';
 
@@ -37,6 +37,8 @@ async function start(): Promise<void> {
   });
   worker = await new Sluice({ url: server.url }).work([half], { slots: 8 });
 }
+
+const WAIT = { timeout: 20_000 };
 
 const DEFINITION = {
   tasks: [
@@ -76,17 +78,20 @@ test('a failed run is retried after a restart, and its history shows both tries'
   expect(body).toMatchObject({ status: 'running', endedAt: null, error: null });
   const done = await ended(id);
   expect(done).toMatchObject({ status: 'succeeded', output: { first: 4, all: [2, 3.5, 5] } });
-  const { body: history } = await api.get(`/v1/runs/${id}/history`);
-  const changes = history.items.filter(({ step }: { step: unknown }) => step === null);
-  expect(changes.map(({ state }: { state: string }) => state)).toEqual([
-    'running',
-    'stopping',
-    'failed',
-    'running',
-    'succeeded',
-  ]);
-  const { body: list } = await api.get('/v1/runs?status=succeeded');
-  expect(list.items.map((each: { id: string }) => each.id)).toEqual([id]);
+  // Histories and lists come a little later, more so from a server that is not the owner.
+  await vi.waitFor(async () => {
+    const { body: history } = await api.get(`/v1/runs/${id}/history`);
+    const changes = history.items.filter(({ step }: { step: unknown }) => step === null);
+    expect(changes.map(({ state }: { state: string }) => state)).toEqual([
+      'running',
+      'stopping',
+      'failed',
+      'running',
+      'succeeded',
+    ]);
+    const { body: list } = await api.get('/v1/runs?status=succeeded');
+    expect(list.items.map((each: { id: string }) => each.id)).toEqual([id]);
+  }, WAIT);
   expect((await api.get('/v1/runs?status=failed')).body.items).toEqual([]);
 });
 

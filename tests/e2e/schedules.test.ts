@@ -6,6 +6,8 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { ServerProcess } from '../support/server-process.ts';
 import { ApiClient } from './api-client.ts';
 
+const WAIT = { timeout: 20_000 };
+
 let folder: string;
 let server: ServerProcess;
 let api: ApiClient;
@@ -64,7 +66,7 @@ test('a schedule fires, shows what it made, and goes on after a crash', async ()
     const { items } = await get('/v1/schedules/fast/fires?limit=2');
     expect(items.at(-1)).toMatchObject({ status: 'succeeded', endedAt: expect.any(String) });
     return items;
-  });
+  }, WAIT);
   expect(Date.parse(fires[0].scheduledAt) - Date.parse(fires[1].scheduledAt)).toBe(200);
 
   await worker.stop();
@@ -130,8 +132,8 @@ test('a trigger fires now, a preview lists times, a backfill covers a range', as
       '2026-01-02T02:00:00.000Z',
       '2026-01-01T02:00:00.000Z',
     ]);
-  });
-  await vi.waitFor(async () => expect(await get(path)).toMatchObject({ backfill: null }));
+  }, WAIT);
+  await vi.waitFor(async () => expect(await get(path)).toMatchObject({ backfill: null }), WAIT);
 });
 
 test('a second backfill, a trigger of a permanent one and unknown ids are refused', async () => {
@@ -191,7 +193,7 @@ test('a run is started by its schedule', async () => {
   await vi.waitFor(async () => {
     const { lastSkip } = await get('/v1/schedules/flow');
     expect(lastSkip).toMatchObject({ reason: 'workflow_not_found' });
-  });
+  }, WAIT);
 
   const version = '/v1/workflows/flow/versions/1';
   await api.put(version, definition);
@@ -201,7 +203,7 @@ test('a run is started by its schedule', async () => {
   await vi.waitFor(async () => {
     const { items } = await get('/v1/schedules/flow/fires');
     expect(items).toMatchObject([{ runId: body.runId, status: 'succeeded' }]);
-  });
+  }, WAIT);
 });
 
 test('tasks and runs that a schedule made are listed together, page by page', async () => {
@@ -231,7 +233,7 @@ test('tasks and runs that a schedule made are listed together, page by page', as
       path = `/v1/schedules/both/fires?limit=3&cursor=${nextCursor}`;
     }
     expect(listed).toEqual(made);
-  });
+  }, WAIT);
 });
 
 test('the audit record of a batch names the schedules', async () => {
@@ -331,7 +333,7 @@ test('the SDK makes, reads and fires schedules', async () => {
   const { taskId } = await schedules.trigger('nightly');
   await vi.waitFor(async () => {
     expect(await sluice.tasks.get(taskId as string)).toMatchObject({ output: 'today' });
-  });
+  }, WAIT);
   expect(await schedules.patch('nightly', { jitterMs: null })).not.toHaveProperty('jitterMs');
   expect(await schedules.page({ type: 'report' })).toMatchObject({ items: [{ id: 'nightly' }] });
   expect(await schedules.preview('nightly', 3)).toHaveLength(3);

@@ -11,6 +11,8 @@ import {
   readTexts,
 } from '../testing/log-fixture.ts';
 
+const WAIT = { timeout: 20_000 };
+
 interface FilledLog {
   /** Texts that landed after the disk was full. */
   readonly texts: string[];
@@ -61,7 +63,7 @@ export function describeFullDisk(current: () => LogFixture): void {
 
     await current().freeDisk();
 
-    await vi.waitFor(() => expect(log.isFull).toBe(false));
+    await vi.waitFor(() => expect(log.isFull).toBe(false), WAIT);
     expect(await log.append(refused)).toBe('ok');
     expect(await log.append(refused)).toBe('duplicate');
     const all = [...texts, Buffer.from(refused.bytes).toString()];

@@ -12,6 +12,8 @@ import { type AppendPlace, appendTexts, batchAfter, readTexts } from '../testing
 import { SmallDisk } from '../testing/tmpfs-fixture.ts';
 import { FileLog } from './file-log.ts';
 
+const WAIT = { timeout: 20_000 };
+
 const PROGRAM = fileURLToPath(new URL('../testing/appending-process.ts', import.meta.url));
 const SEGMENT_BYTES = 16 * 1024;
 /** Three of these fill a segment. */
@@ -42,7 +44,7 @@ async function untilSparesAreReady(): Promise<void> {
   await vi.waitFor(async () => {
     const files = await readdir(disk.logFolder);
     expect(files.filter((file) => file.endsWith('.spare'))).toHaveLength(2);
-  });
+  }, WAIT);
 }
 
 /**
@@ -74,12 +76,12 @@ test('a full disk is told, the reserve is used, and room that returns is found',
   expect(landed.afterwards).toBeGreaterThanOrEqual(3);
   expect(await log.append(refused)).toBe('full');
   timers.fire();
-  await vi.waitFor(() => expect(timers.delaysMs).toEqual([1000]));
+  await vi.waitFor(() => expect(timers.delaysMs).toEqual([1000]), WAIT);
   expect(log.isFull).toBe(true);
 
   await disk.free();
   timers.fire();
-  await vi.waitFor(() => expect(log.isFull).toBe(false));
+  await vi.waitFor(() => expect(log.isFull).toBe(false), WAIT);
   expect(await log.append(refused)).toBe('ok');
   expect(await readTexts(log)).toEqual(Array.from({ length: tail + 1 }, () => TEXT));
   await log.close();
@@ -117,7 +119,7 @@ test('a process that is killed on a full disk loses nothing that it acknowledged
   await expect(log.acquire()).rejects.toThrow('free some space, then try again');
   await disk.free();
   timers.fire();
-  await vi.waitFor(() => expect(log.isFull).toBe(false));
+  await vi.waitFor(() => expect(log.isFull).toBe(false), WAIT);
   const hold = await log.acquire();
   expect(hold.tail).toBe(acknowledged);
   await appendTexts(log, hold, ['later']);

@@ -6,6 +6,8 @@ import { appendTexts, LONELY_TEXTS, readTexts } from '../testing/log-fixture.ts'
 import { SMALL_SEGMENT_BYTES, TempFolder } from '../testing/temp-folder-fixture.ts';
 import { decodeFrame, encodeFrame, frameBytesFor, SEGMENT_HEADER_BYTES } from './segment-format.ts';
 
+const WAIT = { timeout: 20_000 };
+
 const FRAME_MAGIC = 'SLBF';
 const OLD_TEXTS = Array.from({ length: 40 }, (_, index) => `old ${index} `.repeat(3));
 const NEW_TEXT = 'a new batch, of another length than those before it: '.repeat(3);
@@ -118,7 +120,7 @@ async function inodesOf(path: string): Promise<number[]> {
     expect(files).not.toContain('next.tmp');
     const stats = await Promise.all(files.map((file) => stat(`${path}/${file}`)));
     return stats.map(({ ino }) => ino).sort((a, b) => a - b);
-  });
+  }, WAIT);
 }
 
 test('the empty segment of a holder that wrote nothing is used again', async () => {

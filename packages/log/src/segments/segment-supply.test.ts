@@ -5,6 +5,8 @@ import { FullDisk, ManualTimers } from '../testing/full-disk-fixture.ts';
 import { TempFolder } from '../testing/temp-folder-fixture.ts';
 import { SegmentSupply } from './segment-supply.ts';
 
+const WAIT = { timeout: 20_000 };
+
 let folder: TempFolder;
 let disk: FullDisk;
 let timers: ManualTimers;
@@ -62,7 +64,7 @@ describe('a prepared file', () => {
 
     supply.prepare();
 
-    await vi.waitFor(async () => expect(await spares()).toHaveLength(2));
+    await vi.waitFor(async () => expect(await spares()).toHaveLength(2), WAIT);
     supply.prepare();
     await supply.close();
     expect(await readdir(folder.path)).toEqual(['1.spare', '2.spare']);
@@ -145,12 +147,12 @@ describe('a full disk', () => {
     expect(supply.isFull).toBe(true);
     expect(timers.delaysMs).toEqual([1000]);
     timers.fire();
-    await vi.waitFor(() => expect(timers.delaysMs).toEqual([1000]));
+    await vi.waitFor(() => expect(timers.delaysMs).toEqual([1000]), WAIT);
     expect(supply.isFull).toBe(true);
     disk.isFull = false;
     timers.fire();
 
-    await vi.waitFor(() => expect(supply.isFull).toBe(false));
+    await vi.waitFor(() => expect(supply.isFull).toBe(false), WAIT);
     expect(await spares()).toEqual(['1.spare', '2.spare']);
     expect(timers.delaysMs).toEqual([]);
   });
@@ -185,7 +187,7 @@ describe('a full disk', () => {
     disk.code = 'EIO';
     timers.fire();
 
-    await vi.waitFor(() => expect(supply.isFull).toBe(false));
+    await vi.waitFor(() => expect(supply.isFull).toBe(false), WAIT);
     await expect(supply.take(64)).rejects.toThrow('EIO');
     disk.code = 'ENOSPC';
     await expect(supply.take(5000)).rejects.toThrow('EIO');
@@ -195,12 +197,12 @@ describe('a full disk', () => {
   test('leaves the reserve', async () => {
     const supply = await openSupply(1000);
     supply.prepare();
-    await vi.waitFor(async () => expect(await spares()).toHaveLength(2));
+    await vi.waitFor(async () => expect(await spares()).toHaveLength(2), WAIT);
     disk.isFull = true;
 
     await supply.take(64);
     supply.prepare();
-    await vi.waitFor(() => expect(supply.isFull).toBe(true));
+    await vi.waitFor(() => expect(supply.isFull).toBe(true), WAIT);
 
     expect(await supply.take(64)).toBeDefined();
     expect(await supply.take(64)).toBeUndefined();
@@ -222,7 +224,7 @@ describe('a full disk', () => {
   test('without room for a large batch says so and has its spares still', async () => {
     const supply = await openSupply(1000);
     supply.prepare();
-    await vi.waitFor(async () => expect(await spares()).toHaveLength(2));
+    await vi.waitFor(async () => expect(await spares()).toHaveLength(2), WAIT);
     disk.isFull = true;
 
     expect(await supply.take(5000)).toBeUndefined();

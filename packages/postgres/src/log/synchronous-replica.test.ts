@@ -3,6 +3,9 @@ import { expect, test, vi } from 'vitest';
 import { Session } from '../session/session.ts';
 import { parseStoreAddress } from '../session/store-address.ts';
 import { PostgresServer } from '../testing/postgres-server.ts';
+
+const WAIT = { timeout: 60_000 };
+
 import { TempStore } from '../testing/store-fixture.ts';
 
 const WAITS_FOR_REPLICA = `SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'`;
@@ -13,7 +16,7 @@ async function receiverOf(replica: Session): Promise<number> {
     const { rows } = await replica.query<{ pid: number }>('SELECT pid FROM pg_stat_wal_receiver');
     expect(rows).toHaveLength(1);
     return rows[0].pid;
-  });
+  }, WAIT);
   return pid;
 }
 
@@ -34,7 +37,7 @@ test('a batch whose wait for the replica was ended is acknowledged when the repl
       'SELECT sync_state FROM pg_stat_replication',
     );
     expect(rows).toEqual([{ sync_state: 'quorum' }]);
-  });
+  }, WAIT);
 
   process.kill(receiver, 'SIGSTOP');
   const batch = batchAfter(hold, { bytes: Buffer.from('waits') });
@@ -46,7 +49,7 @@ test('a batch whose wait for the replica was ended is acknowledged when the repl
   });
   // The batch becomes visible by this, though no replica has it.
   await store.query('SELECT pg_terminate_backend($1)', [waiting[0].pid]);
-  await vi.waitFor(async () => expect(await readTexts(log)).toEqual(['before', 'waits']));
+  await vi.waitFor(async () => expect(await readTexts(log)).toEqual(['before', 'waits']), WAIT);
 
   const repeats = [];
   for (let round = 0; round < 4; round += 1) repeats.push(await log.append(batch));

@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
 import { NodeTransport } from './node-transport.ts';
 
+const WAIT = { timeout: 20_000 };
+
 const opened: Server[] = [];
 let transport: NodeTransport;
 
@@ -57,7 +59,7 @@ async function askUntil(place: Place, count: number): Promise<void> {
   await vi.waitFor(async () => {
     await ask();
     expect(place.seen.filter((path) => path.startsWith('/x')).length).toBeGreaterThanOrEqual(count);
-  });
+  }, WAIT);
 }
 
 test('once the owner is named and answers, requests go to it directly', async () => {
@@ -109,7 +111,7 @@ test('an owner that does not answer in time is left, too', async () => {
   const before = standby.seen.length;
 
   const cancel = transport.send({ address: 0, method: 'GET', path: '/silent' }, () => undefined);
-  await vi.waitFor(() => expect(owner.seen).toContain('/silent with key'));
+  await vi.waitFor(() => expect(owner.seen).toContain('/silent with key'), WAIT);
   cancel();
   await ask();
 
@@ -133,7 +135,7 @@ test('what is no owner never gets the key', async () => {
   connect(standby.url);
 
   await ask();
-  await vi.waitFor(() => expect(other.seen).toEqual(['/health/role']));
+  await vi.waitFor(() => expect(other.seen).toEqual(['/health/role']), WAIT);
   await ask();
 
   expect(other.seen).toEqual(['/health/role']);

@@ -6,6 +6,8 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { AttemptLines } from './log-file.ts';
 import { TaskLogs } from './task-logs.ts';
 
+const WAIT = { timeout: 20_000 };
+
 let folder: string;
 
 beforeEach(async () => {
@@ -177,7 +179,7 @@ test('the bound is kept while lines are written, and what was removed can go on'
   await vi.waitFor(async () => {
     const names = await readdir(folder, { recursive: true });
     expect(names.filter((name) => name.endsWith('.log')).length).toBeLessThan(30);
-  });
+  }, WAIT);
   await logs.append({ id: ID, attempt: 1, lease: 1, seq: 2, at: 1, lines: ['more'] });
   expect(await texts(logs)).toEqual(['1 more']);
 });
