@@ -89,6 +89,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'projection/runs',
     'projection/records',
     'projection/rows',
+    'projection/unsaved',
     'projection/postgres',
     'projection',
     'tasks',

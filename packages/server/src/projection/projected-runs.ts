@@ -27,11 +27,12 @@ import {
   reviveRun,
 } from './runs/run-record.ts';
 import { openBranches, openFrame, resetSteps, stepAt } from './runs/step-records.ts';
-import { type Since, UnsavedTask } from './unsaved-task.ts';
+import { type Since, UnsavedTask } from './unsaved/unsaved-task.ts';
+import type { UnsavedTasks } from './unsaved/unsaved-tasks.ts';
 
 /** The records of the projector, and where it is in the log. */
 export interface RecordDesk {
-  readonly unsaved: ReadonlyMap<number, UnsavedTask>;
+  readonly unsaved: Pick<UnsavedTasks, 'get'>;
   readonly stored: StoredRecords;
   isNew(number: number): boolean;
   add(record: UnsavedTask): UnsavedTask;

@@ -27,13 +27,14 @@ import { DayFiles, type Passed, type Retention } from './rows/day-files.ts';
 import { DAYS_FOLDER } from './rows/day-names.ts';
 import type { CountScope } from './rows/dead-letter-count.ts';
 import { MarkFile, type ProjectionMark } from './rows/mark-file.ts';
-import { blobsNamedBy } from './rows/named-blobs.ts';
 import type { RowQuery, Times } from './rows/row-query.ts';
 import { StoredRecords } from './rows/stored-records.ts';
 import type { AnyRecord } from './rows/stored-row.ts';
 import { isRun, type RunRecord } from './runs/run-record.ts';
-import { UnsavedSearch } from './unsaved-search.ts';
-import { type Since, UnsavedTask } from './unsaved-task.ts';
+import type { FreshTask } from './unsaved/fresh-task.ts';
+import { UnsavedSearch } from './unsaved/unsaved-search.ts';
+import { type Since, UnsavedTask } from './unsaved/unsaved-task.ts';
+import { UnsavedTasks } from './unsaved/unsaved-tasks.ts';
 
 /**
  * An open task is written after this time, and again when it ends. Most tasks end before that and
@@ -72,8 +73,7 @@ export class Projector {
   private readonly markFile: MarkStore;
   private readonly notify: ProjectorParts['notify'];
   private readonly decoder = new EventDecoder();
-  /** By task number, in the order of `since`. */
-  readonly unsaved = new Map<number, UnsavedTask>();
+  readonly unsaved = new UnsavedTasks();
   /** Usual tasks that ended since the last save. */
   private readonly ended = new Set<UnsavedTask>();
   readonly stored: StoredRecords;
@@ -195,7 +195,7 @@ export class Projector {
 
   /** Writes tasks that ended. Writes open tasks that are too old, or that take too much memory. */
   save(now: number): void {
-    this.write(this.due(now));
+    this.write(this.unsaved.due({ until: now - this.openMsMax, bytesMax: OPEN_BYTES_MAX }));
   }
 
   /** How many tasks `saveEnded` would write. */
@@ -206,21 +206,20 @@ export class Projector {
   /** Writes usual tasks that ended, and looks at no others. */
   saveEnded(): void {
     // A task may run again before it is written.
-    this.write([...this.ended].filter((task) => task.hasEnded));
+    this.write(this.unsaved.portion([...this.ended].filter((task) => task.hasEnded)));
   }
 
   saveAll(): void {
-    this.write([...this.unsaved.values()]);
+    this.write(this.unsaved.due({ until: Number.POSITIVE_INFINITY, bytesMax: 0 }));
   }
 
-  private write(rows: readonly UnsavedTask[]): void {
-    this.files.write(rows);
-    this.stored.forget();
-    for (const { number } of rows) this.unsaved.delete(number);
+  private write(portions: Iterable<readonly UnsavedTask[]>): void {
+    for (const rows of portions) {
+      this.files.write(rows);
+      this.stored.forget();
+    }
     this.ended.clear();
-    // The first entry left is the oldest. Tasks that ended are already on the disk.
-    const [oldest] = this.unsaved.values();
-    this.mark({ position: oldest?.since ?? this.taken.position, at: this.taken.at });
+    this.mark({ position: this.unsaved.since ?? this.taken.position, at: this.taken.at });
   }
 
   /** The task with that number, as of the log taken so far. */
@@ -236,8 +235,7 @@ export class Projector {
   }
 
   private recordOf(number: number): AnyRecord | undefined {
-    const unsaved = this.unsaved.get(number);
-    return unsaved === undefined ? this.files.read(number)?.record : unsaved.fullRecord;
+    return this.unsaved.read(number) ?? this.files.read(number)?.record;
   }
 
   /**
@@ -246,7 +244,7 @@ export class Projector {
    */
   *find(query: RowQuery, times: Times): Generator<AnyRecord | Passed> {
     const isOld = (number: number): boolean => this.unsaved.has(number);
-    const young = new UnsavedSearch(this.unsaved.values(), query, times);
+    const young = new UnsavedSearch(this.unsaved.all(), query, times);
     for (const found of this.files.find(query, times, isOld)) {
       yield* young.downTo('passed' in found ? found.passed : found.number);
       yield found;
@@ -272,9 +270,7 @@ export class Projector {
 
   /** Those of the blobs that tasks name. */
   named(blobs: readonly string[]): string[] {
-    const unsaved = new Set(
-      [...this.unsaved.values()].flatMap(({ record }) => blobsNamedBy(record)),
-    );
+    const unsaved = this.unsaved.blobs();
     return blobs.filter((blob) => unsaved.has(blob) || this.files.names(blob));
   }
 
@@ -288,23 +284,6 @@ export class Projector {
     this.markFile.close();
   }
 
-  private due(now: number): UnsavedTask[] {
-    const due: UnsavedTask[] = [];
-    let bytes = 0;
-    for (const task of this.unsaved.values()) {
-      if (task.hasEnded) due.push(task);
-      else bytes += task.bytes;
-    }
-    for (const task of this.unsaved.values()) {
-      if (task.hasEnded) continue;
-      // The tasks after it are younger.
-      if (bytes <= OPEN_BYTES_MAX && now - task.sinceAt < this.openMsMax) break;
-      bytes -= task.bytes;
-      due.push(task);
-    }
-    return due;
-  }
-
   private mark(mark: ProjectionMark): void {
     if (mark.position <= this.savedMark.position) return;
     const { position } = mark;
@@ -315,7 +294,7 @@ export class Projector {
   }
 
   /** Returns the task if the event was applied to it now. */
-  private apply(event: Event, at: number): UnsavedTask | undefined {
+  private apply(event: Event, at: number): UnsavedTask | FreshTask | undefined {
     if (isOfRuns(event)) return this.runs.apply(event, at);
     if (event.task === 0 || QUIET.includes(event.type)) return undefined;
     const unsaved = this.unsaved.get(event.task);
@@ -326,7 +305,7 @@ export class Projector {
     // The log contains everything about the task from its submit on, so a rebuild does not need its
     // row.
     if (event.type === 'task_submitted' && this.isNew(event.task)) {
-      return this.add(UnsavedTask.submitted(event, this.since(at)));
+      return this.unsaved.addSubmitted(event, this.since(at));
     }
     return this.applyToStored(event, at);
   }
@@ -365,8 +344,7 @@ export class Projector {
   }
 
   add(task: UnsavedTask): UnsavedTask {
-    this.unsaved.set(task.number, task);
-    return task;
+    return this.unsaved.add(task);
   }
 
   /** Where the batch being taken is in the log. */

@@ -90,7 +90,7 @@ export function withText<E extends DetailsEvent>(event: E): WithText<E> {
 }
 
 /** The change that a submit makes. */
-function firstChange({ runAt }: { readonly runAt: number }, at: number): ChangeRecord {
+export function firstChange({ runAt }: { readonly runAt: number }, at: number): ChangeRecord {
   if (runAt > at) return [at, -1, WAITING, reasonOf('delayed'), 0, ''];
   return [at, -1, QUEUED, reasonOf('submitted'), 0, ''];
 }

@@ -25,7 +25,7 @@ const STARTED = REASONS.indexOf('started');
 const DONE = REASONS.indexOf('succeeded');
 
 /** What many tasks have in common. Tasks that follow each other share one object. */
-interface Details extends Readonly<Record<TaskText, string>> {
+export interface Details extends Readonly<Record<TaskText, string>> {
   readonly queue: string;
   readonly priority: number;
   /** The first part of the body of a row. */
@@ -85,6 +85,11 @@ export class UsualTask {
     this.step = told.step;
     this.isDiscarded = told.isDiscarded;
     this.state = told.runAt > told.submittedAt ? WAITING : QUEUED;
+  }
+
+  /** Nothing has happened to it since its submit. */
+  static fresh(details: Details, told: Told): UsualTask {
+    return new UsualTask(details, told);
   }
 
   static submitted(event: EventOf<'task_submitted'>, at: number): UsualTask {
@@ -285,7 +290,7 @@ export class UsualTask {
 /** A queue and what a client said about a task. */
 type Said = Readonly<Record<TaskText, string>> & { readonly priority: number };
 
-function sharedDetails(queue: string, said: Said): Details {
+export function sharedDetails(queue: string, said: Said): Details {
   const last = lastDetails;
   if (last !== undefined && last.queue === queue && isSame(last, said)) return last;
   const { priority } = said;

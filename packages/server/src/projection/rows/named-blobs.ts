@@ -9,15 +9,23 @@ import type { WrittenRecord } from './stored-row.ts';
 /** Names of the blobs that a task or run names. */
 export function blobsNamedBy(record: WrittenRecord): string[] {
   if (isRun(record)) return blobsNamedByRun(record);
-  const { queue, input, result } = record;
-  const names: string[] = [];
-  look(queue, input, names);
-  look(queue, result, names);
+  const names = blobsOfPayloads(record);
   if (record instanceof UsualTask) return names;
+  const { queue } = record;
   for (const { output } of record.attempts) look(queue, output, names);
   for (const [, , , , , , inputBefore = ''] of record.changes) look(queue, inputBefore, names);
   return names;
 }
+
+/** Those that its input and its result name. */
+export function blobsOfPayloads({ queue, input, result }: Payloads): string[] {
+  const names: string[] = [];
+  look(queue, input, names);
+  look(queue, result, names);
+  return names;
+}
+
+type Payloads = Readonly<Record<'queue' | 'input' | 'result', string>>;
 
 function look(queue: string, payload: string, names: string[]): void {
   const sha256 = blobOf(payload);

@@ -1,7 +1,7 @@
-import type { Passed } from './rows/day-files.ts';
-import { isMeant, type RowQuery, type Times } from './rows/row-query.ts';
-import type { AnyRecord } from './rows/stored-row.ts';
-import type { UnsavedTask } from './unsaved-task.ts';
+import type { Passed } from '../rows/day-files.ts';
+import { isMeant, type RowQuery, type Times } from '../rows/row-query.ts';
+import type { AnyRecord } from '../rows/stored-row.ts';
+import type { Findable } from './unsaved-tasks.ts';
 
 /** After this many tasks without a match, the search yields how far it is. */
 const LOOKED_AT_ONCE = 10_000;
@@ -9,13 +9,13 @@ const LOOKED_AT_ONCE = 10_000;
 /** Searches the tasks in memory, newest first, on demand. */
 export class UnsavedSearch {
   /** Oldest first: nearly the order in which they arrive, which sorts fast. */
-  private readonly tasks: readonly UnsavedTask[];
+  private readonly tasks: readonly Findable[];
   private readonly query: RowQuery;
   private readonly times: Times;
   /** Number of tasks left to search. */
   private left: number;
 
-  constructor(tasks: Iterable<UnsavedTask>, query: RowQuery, times: Times) {
+  constructor(tasks: Iterable<Findable>, query: RowQuery, times: Times) {
     this.tasks = [...tasks].sort((a, b) => a.number - b.number);
     this.left = this.tasks.length;
     this.query = query;

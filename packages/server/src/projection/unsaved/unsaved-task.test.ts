@@ -1,8 +1,8 @@
 import { type EventOf, QUEUED, type Slot, type TaskNumber, WAITING } from '@sluice/core';
 import { describe, expect, test } from 'vitest';
-import { advanceRecord, beginRecord, withText } from './records/task-record.ts';
-import type { Passed } from './rows/day-files.ts';
-import type { AnyRecord } from './rows/stored-row.ts';
+import { advanceRecord, beginRecord, withText } from '../records/task-record.ts';
+import type { Passed } from '../rows/day-files.ts';
+import type { AnyRecord } from '../rows/stored-row.ts';
 import { UnsavedSearch } from './unsaved-search.ts';
 import { UnsavedTask } from './unsaved-task.ts';
 

@@ -1,10 +1,10 @@
 import { type EventOf, isTerminal } from '@sluice/core';
-import type { ChangeRecord } from './records/change-record.ts';
-import type { Later, StepOfRun, TaskRecord } from './records/task-record.ts';
-import { UsualTask } from './records/usual-task.ts';
-import type { Searched } from './rows/row-query.ts';
-import type { AnyRecord, WrittenRecord } from './rows/stored-row.ts';
-import { isRun, type RunRecord, runBytes } from './runs/run-record.ts';
+import type { ChangeRecord } from '../records/change-record.ts';
+import type { Later, StepOfRun, TaskRecord } from '../records/task-record.ts';
+import { UsualTask } from '../records/usual-task.ts';
+import type { Searched } from '../rows/row-query.ts';
+import type { AnyRecord, WrittenRecord } from '../rows/stored-row.ts';
+import { isRun, type RunRecord, runBytes } from '../runs/run-record.ts';
 
 /** Memory of a record without its payloads, measured with one attempt. */
 const RECORD_BYTES = 1000;
