@@ -44,7 +44,11 @@ export class ServerProcess {
 
   /** Kills it, and restarts it on the same data. */
   async startAgain(): Promise<void> {
-    this.child?.kill('SIGKILL');
+    const { child } = this;
+    if (child !== undefined && child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
     await this.begin();
   }
 
