@@ -24,7 +24,7 @@ const LEASED_NOW = REASONS.indexOf('leased');
 const STARTED = REASONS.indexOf('started');
 const DONE = REASONS.indexOf('succeeded');
 
-/** What many tasks have in common. Tasks that follow each other share one object. */
+/** What many tasks have in common. Tasks that come soon after each other share one object. */
 export interface Details extends Readonly<Record<TaskText, string>> {
   readonly queue: string;
   readonly priority: number;
@@ -44,8 +44,12 @@ interface Told {
 
 const NO_CHANGE: readonly ChangeRecord[] = [[0, 0, 0, 0, 0, '']];
 
-/** The details of the last task, and the last worker: most tasks have those of the one before. */
-let lastDetails: Details | undefined;
+/** Different details of the last tasks: most tasks have those of one shortly before. */
+const RECENT_MAX = 8;
+const recent: Details[] = [];
+let nextRecent = 0;
+
+/** Most tasks have the worker of the one before. */
 let lastWorker = '';
 let lastWorkerJson = '""';
 
@@ -291,13 +295,14 @@ export class UsualTask {
 type Said = Readonly<Record<TaskText, string>> & { readonly priority: number };
 
 export function sharedDetails(queue: string, said: Said): Details {
-  const last = lastDetails;
-  if (last !== undefined && last.queue === queue && isSame(last, said)) return last;
+  for (const known of recent) if (known.queue === queue && isSame(known, said)) return known;
   const { priority } = said;
   const texts = listTexts(said);
   const packed = JSON.stringify([priority, ...texts]);
-  lastDetails = { queue, priority, ...namedTexts(texts), packed };
-  return lastDetails;
+  const details = { queue, priority, ...namedTexts(texts), packed };
+  recent[nextRecent] = details;
+  nextRecent = (nextRecent + 1) % RECENT_MAX;
+  return details;
 }
 
 function isSame(one: Said, other: Said): boolean {

@@ -127,3 +127,21 @@ test('inputs of any length and alphabet come back', () => {
     inputs.map((input) => ({ input })),
   );
 });
+
+test('a task keeps its own details, however many others come between', () => {
+  const tasks = new UnsavedTasks();
+  const detailsOf = (n: number) => ({
+    taskType: n % 3 === 0 ? 'mail' : 'sms',
+    priority: n % 7,
+    tags: n % 2 === 0 ? '' : JSON.stringify({ n: `${n % 11}` }),
+  });
+  for (let n = 1; n <= 300; n++) {
+    const event = { ...submitted(n), ...detailsOf(n) };
+    tasks.addSubmitted(event, { since: 0, sinceAt: 0, position: 1 });
+  }
+
+  for (let n = 1; n <= 300; n++) {
+    const { taskType: queue, priority, tags } = detailsOf(n);
+    expect(tasks.read(n)).toMatchObject({ number: n, queue, priority, tags });
+  }
+});
