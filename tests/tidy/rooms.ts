@@ -112,6 +112,8 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'membership',
     'moving',
     'assembly',
+    'host',
+    'servers',
     '',
   ],
   sdk: [
@@ -143,6 +145,11 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'workflows',
     '',
   ],
+};
+
+/** The only files that a package may have at its top, for packages whose face is bare. */
+const FACES: Readonly<Record<string, readonly string[]>> = {
+  server: ['index.ts', 'cluster.ts'],
 };
 
 /** A room with more files than this has more than one subject. Tests do not count. */
@@ -190,6 +197,16 @@ export const rooms: TidyCheck = {
       problems: ["packages/core/src/new/a.ts:1: 'new' is no room; add it to tests/tidy/rooms.ts"],
     },
     {
+      title: 'a file at the top of a package whose face is bare',
+      files: [
+        planted('packages/server/src/index.ts', "export { b } from './http/b.ts';"),
+        planted('packages/server/src/a.ts', "import { b } from './http/b.ts';"),
+      ],
+      problems: [
+        "packages/server/src/a.ts:1: only index.ts, cluster.ts stand at the top of 'server'",
+      ],
+    },
+    {
       title: 'a room with too many files',
       files: Array.from({ length: FILES_PER_ROOM_MAX + 1 }, (_, number) =>
         planted(`packages/core/src/base/a${number}.ts`, ''),
@@ -230,10 +247,15 @@ function roomOf(file: string): string {
 }
 
 function complaintsAbout(file: SourceFile): string[] {
-  const order = ROOMS[packageOf(file)];
+  const owner = packageOf(file);
+  const order = ROOMS[owner];
   const room = roomOf(file.path);
   const rank = order.indexOf(room);
   if (rank < 0) return [`${file.path}:1: '${room}' is no room; add it to tests/tidy/rooms.ts`];
+  const face = FACES[owner];
+  if (room === '' && face !== undefined && !face.includes(path.posix.basename(file.path))) {
+    return [`${file.path}:1: only ${face.join(', ')} stand at the top of '${owner}'`];
+  }
 
   return findImports(file.text).flatMap(({ line, specifier }) => {
     if (!specifier.startsWith('.') || specifier.endsWith('/package.json')) return [];

@@ -6,7 +6,7 @@ import type { EvaluationResult, ReadonlyState, ScriptsEvaluated } from '@sluice/
 import type { Engine, FollowedPartition, Term } from '@sluice/engine';
 import type { BoundedLog } from '@sluice/log';
 import type { FastifyInstance } from 'fastify';
-import { DEFAULTS, type ServerOptions } from './assembly/server-options.ts';
+import { DEFAULTS, type ServerOptions } from '../assembly/server-options.ts';
 import {
   courierOf,
   httpWorkerOf,
@@ -14,36 +14,36 @@ import {
   openTaskLogs,
   quotasIn,
   startEngine,
-} from './assembly/server-parts.ts';
-import type { ServerStore, StoreSnapshots } from './assembly/server-store.ts';
-import { STARTS_NOTE, STATS_NOTE } from './base/note-names.ts';
-import { BlobSweep } from './blobs/blob-sweep.ts';
+} from '../assembly/server-parts.ts';
+import type { ServerStore, StoreSnapshots } from '../assembly/server-store.ts';
+import { STARTS_NOTE, STATS_NOTE } from '../base/note-names.ts';
+import { BlobSweep } from '../blobs/blob-sweep.ts';
+import type { RunningCourier } from '../callbacks/make-courier.ts';
+import { TICK_MS } from '../clock/standstill.ts';
+import { type ClockSources, SteadyClock } from '../clock/steady-clock.ts';
+import { EMBEDDED_PARTITION } from '../config/embedded-partition.ts';
+import { ConfigError } from '../config/load-config.ts';
+import { isLoopback, noKeysProblem } from '../config/relations.ts';
+import { LogStarts } from '../events/log-starts.ts';
+import { Gateway } from '../gateway/gateway.ts';
+import { ServerOutputs } from '../gateway/server-outputs.ts';
+import type { HopTrust } from '../http/client.ts';
+import type { RefusalDesk } from '../http/refusal.ts';
+import type { HttpWorker } from '../http-steps/http-worker.ts';
+import { Admission } from '../limits/admission.ts';
+import { MemoryWatch } from '../limits/memory-watch.ts';
+import type { TaskLines } from '../logs/task-logs.ts';
+import { Observation } from '../observation/observation.ts';
+import type { ServerLog } from '../observation/server-log.ts';
+import type { Projection } from '../projection/projection.ts';
+import { QueueRates } from '../queues/queue-rates.ts';
+import { Scripts } from '../scripts/scripts.ts';
+import { Stats } from '../stats/stats.ts';
+import { StatsKeeper } from '../stats/stats-keeper.ts';
+import { TaskArchive } from '../tasks/task-archive.ts';
+import { TaskWaiters } from '../tasks/task-waiters.ts';
+import { WorkerStreams } from '../workers/worker-streams.ts';
 import { type AppParts, buildApp } from './build-app.ts';
-import type { RunningCourier } from './callbacks/make-courier.ts';
-import { TICK_MS } from './clock/standstill.ts';
-import { type ClockSources, SteadyClock } from './clock/steady-clock.ts';
-import { EMBEDDED_PARTITION } from './config/embedded-partition.ts';
-import { ConfigError } from './config/load-config.ts';
-import { isLoopback, noKeysProblem } from './config/relations.ts';
-import { LogStarts } from './events/log-starts.ts';
-import { Gateway } from './gateway/gateway.ts';
-import { ServerOutputs } from './gateway/server-outputs.ts';
-import type { HopTrust } from './http/client.ts';
-import type { RefusalDesk } from './http/refusal.ts';
-import type { HttpWorker } from './http-steps/http-worker.ts';
-import { Admission } from './limits/admission.ts';
-import { MemoryWatch } from './limits/memory-watch.ts';
-import type { TaskLines } from './logs/task-logs.ts';
-import { Observation } from './observation/observation.ts';
-import type { ServerLog } from './observation/server-log.ts';
-import type { Projection } from './projection/projection.ts';
-import { QueueRates } from './queues/queue-rates.ts';
-import { Scripts } from './scripts/scripts.ts';
-import { Stats } from './stats/stats.ts';
-import { StatsKeeper } from './stats/stats-keeper.ts';
-import { TaskArchive } from './tasks/task-archive.ts';
-import { TaskWaiters } from './tasks/task-waiters.ts';
-import { WorkerStreams } from './workers/worker-streams.ts';
 
 export interface HostOptions {
   readonly server: ServerOptions;

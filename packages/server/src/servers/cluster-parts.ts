@@ -8,16 +8,16 @@ import {
   readSecret,
   type StoreAddress,
 } from '@sluice/postgres';
-import { storeAddressOf } from './assembly/postgres-store.ts';
-import type { ServerOptions } from './assembly/server-options.ts';
+import { storeAddressOf } from '../assembly/postgres-store.ts';
+import type { ServerOptions } from '../assembly/server-options.ts';
+import type { Forwarder } from '../forwarding/forwarder.ts';
+import type { CertificateWatcher } from '../http/certificate.ts';
+import type { HopTrust } from '../http/client.ts';
+import { LOSS_NOTE } from '../membership/accept-loss.ts';
+import { type Durability, settledDurability } from '../membership/store-durability.ts';
+import { openHolds } from '../membership/store-level.ts';
+import type { ServerLog } from '../observation/server-log.ts';
 import type { ClusterMakers } from './cluster-hosts.ts';
-import type { Forwarder } from './forwarding/forwarder.ts';
-import type { CertificateWatcher } from './http/certificate.ts';
-import type { HopTrust } from './http/client.ts';
-import { LOSS_NOTE } from './membership/accept-loss.ts';
-import { type Durability, settledDurability } from './membership/store-durability.ts';
-import { openHolds } from './membership/store-level.ts';
-import type { ServerLog } from './observation/server-log.ts';
 
 /** What a server of a cluster has from its start to its end. */
 export interface ClusterParts extends OpenStore {

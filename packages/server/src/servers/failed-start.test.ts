@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { FileSnapshots } from '@sluice/log';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createKeyIn } from './access/create-key.ts';
-import { DEFAULTS } from './assembly/server-options.ts';
-import { EMBEDDED_PARTITION } from './config/embedded-partition.ts';
-import { ServerLog } from './observation/server-log.ts';
+import { createKeyIn } from '../access/create-key.ts';
+import { DEFAULTS } from '../assembly/server-options.ts';
+import { EMBEDDED_PARTITION } from '../config/embedded-partition.ts';
+import { ServerLog } from '../observation/server-log.ts';
 import { Server } from './server.ts';
 
 let dataFolder: string;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { expect, test, vi } from 'vitest';
-import { ServerLog } from './observation/server-log.ts';
+import { ServerLog } from '../observation/server-log.ts';
 import { Server } from './server.ts';
 
 test('a server whose search has ended is not ready, says so, and takes tasks', async () => {

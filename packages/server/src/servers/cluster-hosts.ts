@@ -2,14 +2,14 @@ import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import type { FollowedPartition, Term } from '@sluice/engine';
-import { PostgresStore } from './assembly/postgres-store.ts';
-import { projectionData } from './assembly/server-parts.ts';
-import { startStandby } from './assembly/start-standby.ts';
+import { PostgresStore } from '../assembly/postgres-store.ts';
+import { projectionData } from '../assembly/server-parts.ts';
+import { startStandby } from '../assembly/start-standby.ts';
+import { PartitionHost } from '../host/partition-host.ts';
+import { handlerOnly } from '../membership/cluster-listener.ts';
+import type { Standby, StandbyOptions } from '../membership/standby.ts';
+import { Projection } from '../projection/projection.ts';
 import type { ClusterParts } from './cluster-parts.ts';
-import { handlerOnly } from './membership/cluster-listener.ts';
-import type { Standby, StandbyOptions } from './membership/standby.ts';
-import { PartitionHost } from './partition-host.ts';
-import { Projection } from './projection/projection.ts';
 
 /** What the host of a partition is made for. */
 export interface HostOrder {

@@ -1,18 +1,18 @@
 import type { Server as TlsServer } from 'node:tls';
-import { FolderStore } from './assembly/folder-store.ts';
-import { DEFAULTS, type ServerOptions } from './assembly/server-options.ts';
-import { ConfigError } from './config/load-config.ts';
+import { FolderStore } from '../assembly/folder-store.ts';
+import { DEFAULTS, type ServerOptions } from '../assembly/server-options.ts';
+import { ConfigError } from '../config/load-config.ts';
+import { PartitionHost } from '../host/partition-host.ts';
 import {
   type Certificate,
   CertificateError,
   type CertificateFiles,
   CertificateWatcher,
   readCertificate,
-} from './http/certificate.ts';
-import { createListener, type ListenerOptions } from './http/listener.ts';
-import { urlOf } from './http/server-url.ts';
-import { ServerLog } from './observation/server-log.ts';
-import { PartitionHost } from './partition-host.ts';
+} from '../http/certificate.ts';
+import { createListener, type ListenerOptions } from '../http/listener.ts';
+import { urlOf } from '../http/server-url.ts';
+import { ServerLog } from '../observation/server-log.ts';
 
 /** The embedded server: one partition in a data folder, with HTTP around it. */
 export class Server {
