@@ -145,6 +145,35 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'workflows',
     '',
   ],
+  simulator: [
+    'base',
+    'kernel',
+    'disk',
+    'network',
+    'plan',
+    'receivers',
+    'server',
+    'clients',
+    'checkers/story',
+    'checkers/rules',
+    'checkers/linearizability',
+    'checkers/projection',
+    'checkers/runs',
+    'schedules',
+    'checkers',
+    'workers',
+    'agents',
+    'cluster/wires',
+    'cluster/plan',
+    'cluster/database',
+    'cluster/machines',
+    'cluster/people',
+    'cluster',
+    'seeds',
+    'mutants',
+    'mutants/hunt',
+    '',
+  ],
 };
 
 /** The only files that a package may have at its top, for packages whose face is bare. */
@@ -176,6 +205,7 @@ export const rooms: TidyCheck = {
         planted('packages/console/src/ui/a.tsx', "import { b } from '../shell/b.tsx';"),
         planted('packages/agent/src/logic/a.ts', "import { b } from '../engine/b.ts';"),
         planted('packages/cli/src/api/a.ts', "import { b } from '../commands/b.ts';"),
+        planted('packages/simulator/src/kernel/a.ts', "import { b } from '../network/b.ts';"),
       ],
       problems: [
         "packages/core/src/state/a.ts:1: room 'state' may not import 'commands/tasks'",
@@ -189,6 +219,7 @@ export const rooms: TidyCheck = {
         "packages/console/src/ui/a.tsx:1: room 'ui' may not import 'shell'",
         "packages/agent/src/logic/a.ts:1: room 'logic' may not import 'engine'",
         "packages/cli/src/api/a.ts:1: room 'api' may not import 'commands'",
+        "packages/simulator/src/kernel/a.ts:1: room 'kernel' may not import 'network'",
       ],
     },
     {
@@ -227,7 +258,8 @@ export const rooms: TidyCheck = {
         planted('packages/core/src/base/a.test.ts', "import { b } from '../partition.ts';"),
         planted('packages/core/src/testing/world/a.ts', "import { b } from '../../partition.ts';"),
         planted('packages/cli/src/base/a.ts', "import b from '../../package.json';"),
-        planted('packages/simulator/src/anything/a.ts', "import { b } from '../b.ts';"),
+        planted('packages/simulator/src/disk/testing/a.ts', "import { b } from '../../main.ts';"),
+        planted('packages/engine/src/testing/a.ts', "import { b } from '../b.ts';"),
       ],
       problems: [],
     },
@@ -239,7 +271,7 @@ function packageOf({ path: file }: SourceFile): string {
 }
 
 function isSource({ path: file }: SourceFile): boolean {
-  return /\.tsx?$/.test(file) && !/\.test\.tsx?$|\/src\/(?:testing|conformance)\//.test(file);
+  return /\.tsx?$/.test(file) && !/\.test\.tsx?$|\/(?:testing|src\/conformance)\//.test(file);
 }
 
 function roomOf(file: string): string {

@@ -1,7 +1,8 @@
-import { clusterPlanOf } from './cluster/cluster-plan.ts';
-import { type Overrides, withOverrides } from './plan/overrides.ts';
-import { drawPlan, type WorldPlan } from './plan/world-plan.ts';
-import { type Mode, runSeed, type SeedFailure, type SeedOrder } from './run-seed.ts';
+import { clusterPlanOf } from '../cluster/plan/cluster-plan.ts';
+import type { Mode } from '../plan/mode.ts';
+import { type Overrides, withOverrides } from '../plan/overrides.ts';
+import { drawPlan, type WorldPlan } from '../plan/world-plan.ts';
+import { runSeed, type SeedFailure, type SeedOrder } from './run-seed.ts';
 
 /** The part of a plan that may get smaller. */
 type Shrinkable = Pick<WorldPlan, 'workers' | 'clients'> & { readonly faults: readonly object[] };

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
-import { findMutant, MUTANTS } from './all-mutants.ts';
+import { findMutant, MUTANTS } from '../all-mutants.ts';
+import type { Mutant } from '../mutant.ts';
 import { Control, type Hunt, hunt } from './hunt.ts';
 import { exitCodeOf, HUNT_HEAD, reportHunt, reportHunts } from './hunt-report.ts';
-import type { Mutant } from './mutant.ts';
 
 const HELP = `Usage: npm run sim:mutants -- [options]
 

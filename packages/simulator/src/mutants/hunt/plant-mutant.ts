@@ -4,7 +4,7 @@
  * process of the simulator.
  */
 import { registerHooks } from 'node:module';
-import { MUTANT_VARIABLE, type Mutant, NOT_PLANTED_EXIT_CODE, plant, urlOf } from './mutant.ts';
+import { MUTANT_VARIABLE, type Mutant, NOT_PLANTED_EXIT_CODE, plant, urlOf } from '../mutant.ts';
 
 const mutant = JSON.parse(process.env[MUTANT_VARIABLE] ?? '') as Mutant;
 const target = urlOf(mutant).href;

@@ -1,7 +1,7 @@
 import type { Command } from '@sluice/core';
 import type { EngineNotice } from '@sluice/engine';
 import type { AppendOutcome, LogBatch, LogHold, LogTrim, StoredBatch } from '@sluice/log';
-import type { WatchedPartition } from '../server/watched-partition.ts';
+import type { WatchedPartition } from '../../server/watched-partition.ts';
 
 /**
  * Watches a world while it runs. It fails the simulation with the number of the rule that is

@@ -1,6 +1,6 @@
 import type { PartitionLimits } from '@sluice/core';
-import { RandomStream } from '../kernel/random.ts';
-import type { Overrides } from '../plan/overrides.ts';
+import { RandomStream } from '../../kernel/random.ts';
+import type { Overrides } from '../../plan/overrides.ts';
 import { type ClusterFault, drawClusterFaults } from './cluster-faults.ts';
 
 interface ServerPlan {

@@ -1,5 +1,5 @@
-import { MUST_OCCUR_IN_CLUSTERS } from './cluster/cluster-situations.ts';
-import type { Situations } from './situations.ts';
+import type { Situations } from '../base/situations.ts';
+import { MUST_OCCUR_IN_CLUSTERS } from '../cluster/cluster-situations.ts';
 
 /** With this many seeds each of the situations below must occur. With fewer, some may not. */
 export const SEEDS_FOR_ALL = 1000;

@@ -1,37 +1,38 @@
 import { type Command, HTTP_TASK_TYPE, type Replies } from '@sluice/core';
 import type { EngineNotice } from '@sluice/engine';
 import type { AppendOutcome, LogBatch, LogHold, LogTrim, StoredBatch } from '@sluice/log';
-import { AgentFleet } from './agents/agent-fleet.ts';
-import { AGENT_TYPES } from './agents/agent-life.ts';
-import type { Checker } from './checkers/checker.ts';
-import { HandlerRuns } from './checkers/handler-runs.ts';
-import { Liveness } from './checkers/liveness.ts';
-import { makeCheckers } from './checkers/make-checkers.ts';
-import type { Callbacks } from './checkers/rules/callbacks.ts';
-import { TASK_TYPES } from './clients/draw-task.ts';
-import { History } from './clients/history.ts';
-import { KnownRuns } from './clients/known-runs.ts';
-import { KnownSessions } from './clients/known-sessions.ts';
-import { KnownTasks } from './clients/known-tasks.ts';
-import { PeriodicClient } from './clients/periodic-client.ts';
-import { RunClient } from './clients/run-client.ts';
-import { SdkClient } from './clients/sdk-client.ts';
-import { type ClientParts, SimClient } from './clients/sim-client.ts';
-import { Simulation } from './kernel/simulation.ts';
-import { Network } from './network/network.ts';
-import type { PlannedFault } from './plan/faults.ts';
-import type { RunKill, WorldPlan } from './plan/world-plan.ts';
-import { SimReceivers } from './receivers/sim-receivers.ts';
-import { KnownSchedules } from './schedules/known-schedules.ts';
-import { ScheduleClient } from './schedules/schedule-client.ts';
-import { HostDisk } from './server/host-disk.ts';
-import { ServerHost, type ServerWatch } from './server/server-host.ts';
-import type { WatchedPartition } from './server/watched-partition.ts';
-import { Situations } from './situations.ts';
-import type { WorkerOffer } from './workers/draw-offer.ts';
-import { RogueWorker } from './workers/rogue-worker.ts';
-import { SdkWorker } from './workers/sdk-worker.ts';
-import type { SimWorker, WorkerParts } from './workers/sim-worker.ts';
+import { AgentFleet } from '../agents/agent-fleet.ts';
+import { AGENT_TYPES } from '../agents/agent-life.ts';
+import { Situations } from '../base/situations.ts';
+import { Liveness } from '../checkers/liveness.ts';
+import { makeCheckers } from '../checkers/make-checkers.ts';
+import type { Callbacks } from '../checkers/rules/callbacks.ts';
+import { HandlerRuns } from '../checkers/rules/handler-runs.ts';
+import type { Checker } from '../checkers/story/checker.ts';
+import { TASK_TYPES } from '../clients/draw-task.ts';
+import { History } from '../clients/history.ts';
+import { KnownRuns } from '../clients/known-runs.ts';
+import { KnownSessions } from '../clients/known-sessions.ts';
+import { KnownTasks } from '../clients/known-tasks.ts';
+import { PeriodicClient } from '../clients/periodic-client.ts';
+import { RunClient } from '../clients/run-client.ts';
+import { SdkClient } from '../clients/sdk-client.ts';
+import { type ClientParts, SimClient } from '../clients/sim-client.ts';
+import { Simulation } from '../kernel/simulation.ts';
+import { Network } from '../network/network.ts';
+import type { PlannedFault } from '../plan/faults.ts';
+import type { Mode } from '../plan/mode.ts';
+import type { RunKill, WorldPlan } from '../plan/world-plan.ts';
+import { SimReceivers } from '../receivers/sim-receivers.ts';
+import { KnownSchedules } from '../schedules/known-schedules.ts';
+import { ScheduleClient } from '../schedules/schedule-client.ts';
+import { HostDisk } from '../server/host-disk.ts';
+import { ServerHost, type ServerWatch } from '../server/server-host.ts';
+import type { WatchedPartition } from '../server/watched-partition.ts';
+import type { WorkerOffer } from '../workers/draw-offer.ts';
+import { RogueWorker } from '../workers/rogue-worker.ts';
+import { SdkWorker } from '../workers/sdk-worker.ts';
+import type { SimWorker, WorkerParts } from '../workers/sim-worker.ts';
 
 /**
  * In virtual time: one minute, five of the longest leases, and extra time for delays and backoff.
@@ -160,7 +161,7 @@ export class World implements ServerWatch {
   }
 
   /** Runs the whole plan; rejects with the first broken rule. */
-  async run(mode: 'safety' | 'liveness'): Promise<void> {
+  async run(mode: Mode): Promise<void> {
     await this.simulation.runUntil(this.plan.durationMs);
     if (mode === 'liveness') await this.healAndWait();
     for (const checker of this.checkers) checker.ended?.();

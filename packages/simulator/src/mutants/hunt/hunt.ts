@@ -1,6 +1,6 @@
-import { flagsOf, type Overrides } from '../plan/overrides.ts';
-import type { Mode } from '../run-seed.ts';
-import type { Mutant } from './mutant.ts';
+import type { Mode } from '../../plan/mode.ts';
+import { flagsOf, type Overrides } from '../../plan/overrides.ts';
+import type { Mutant } from '../mutant.ts';
 import { MutantProcess } from './mutant-process.ts';
 
 /** How the search for one planted bug ended. */

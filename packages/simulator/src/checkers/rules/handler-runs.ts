@@ -1,7 +1,7 @@
 import { type Event, parseLeaseToken, REASONS } from '@sluice/core';
 import type { PushedTask } from '@sluice/protocol';
-import type { Simulation } from '../kernel/simulation.ts';
-import type { StoryRule } from './story/story-rule.ts';
+import type { Simulation } from '../../kernel/simulation.ts';
+import type { StoryRule } from '../story/story-rule.ts';
 
 /** The attempts of a task so far. */
 interface Tries {

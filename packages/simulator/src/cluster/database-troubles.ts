@@ -1,11 +1,11 @@
-import type { RandomStream } from '../../kernel/random.ts';
-import type { Simulation } from '../../kernel/simulation.ts';
-import type { Situations } from '../../situations.ts';
-import type { ClusterFault } from '../cluster-faults.ts';
-import type { ClusterStory } from '../cluster-story.ts';
-import { type ClusterNetwork, DATABASE } from '../wires/cluster-network.ts';
-import type { SimDatabase } from './sim-database.ts';
-import { copyTables, type Tables } from './tables.ts';
+import type { Situations } from '../base/situations.ts';
+import type { RandomStream } from '../kernel/random.ts';
+import type { Simulation } from '../kernel/simulation.ts';
+import type { ClusterStory } from './cluster-story.ts';
+import type { SimDatabase } from './database/sim-database.ts';
+import { copyTables, type Tables } from './database/tables.ts';
+import type { ClusterFault } from './plan/cluster-faults.ts';
+import { type ClusterNetwork, DATABASE } from './wires/cluster-network.ts';
 
 interface TroubleParts {
   readonly simulation: Simulation;

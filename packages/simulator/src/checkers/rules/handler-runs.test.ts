@@ -1,7 +1,7 @@
 import type { PushedTask } from '@sluice/protocol';
 import { expect, test } from 'vitest';
+import { event, reason, SUBMIT, TestStory } from '../testing/test-story.ts';
 import { HandlerRuns } from './handler-runs.ts';
-import { event, reason, SUBMIT, TestStory } from './testing/test-story.ts';
 
 const REPORT = { type: 'report_attempts', session: 's_1', reports: [] } as const;
 

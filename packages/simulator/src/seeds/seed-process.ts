@@ -2,7 +2,7 @@
  * Runs seeds in a separate process whose clocks, random numbers and files are poisoned. The parent
  * sends orders one by one. Each is answered with its result.
  */
-import { poisonGlobals } from './kernel/poison.ts';
+import { poisonGlobals } from '../kernel/poison.ts';
 import { runSeed, type SeedOrder, type SeedResult } from './run-seed.ts';
 import { type ShrunkFailure, shrink } from './shrink.ts';
 

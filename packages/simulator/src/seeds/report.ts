@@ -1,7 +1,7 @@
-import { flagsOf } from './plan/overrides.ts';
+import type { Situations } from '../base/situations.ts';
+import { flagsOf } from '../plan/overrides.ts';
 import type { SeedOrder } from './run-seed.ts';
 import type { SeedAnswer } from './seed-process.ts';
-import type { Situations } from './situations.ts';
 
 const LAST_LINES = 30;
 

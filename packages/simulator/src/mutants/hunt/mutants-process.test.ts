@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
-import { MUTANTS } from './all-mutants.ts';
+import { MUTANTS } from '../all-mutants.ts';
+import type { Mutant } from '../mutant.ts';
 import { Control, hunt } from './hunt.ts';
-import type { Mutant } from './mutant.ts';
 import { MutantProcess } from './mutant-process.ts';
 import { makeMutatedCopy } from './mutated-copy.ts';
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
-const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../../../..', import.meta.url));
 
 const ends: (() => void)[] = [];
 afterEach(() => {

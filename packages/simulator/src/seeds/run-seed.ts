@@ -1,11 +1,10 @@
-import { clusterPlanOf } from './cluster/cluster-plan.ts';
-import { ClusterWorld } from './cluster/cluster-world.ts';
-import { type Simulation, ViolationError } from './kernel/simulation.ts';
-import { type Overrides, withOverrides } from './plan/overrides.ts';
-import { drawPlan } from './plan/world-plan.ts';
+import { ClusterWorld } from '../cluster/cluster-world.ts';
+import { clusterPlanOf } from '../cluster/plan/cluster-plan.ts';
+import { type Simulation, ViolationError } from '../kernel/simulation.ts';
+import type { Mode } from '../plan/mode.ts';
+import { type Overrides, withOverrides } from '../plan/overrides.ts';
+import { drawPlan } from '../plan/world-plan.ts';
 import { World } from './world.ts';
-
-export type Mode = 'safety' | 'liveness';
 
 export interface SeedOrder {
   readonly seed: number;

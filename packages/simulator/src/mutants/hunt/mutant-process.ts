@@ -1,9 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import type { Overrides } from '../plan/overrides.ts';
-import type { Mode } from '../run-seed.ts';
-import type { SeedAnswer } from '../seed-process.ts';
+import type { Mode } from '../../plan/mode.ts';
+import type { Overrides } from '../../plan/overrides.ts';
+import type { SeedAnswer } from '../../seeds/seed-process.ts';
+import { MUTANT_VARIABLE, type Mutant, NOT_PLANTED_EXIT_CODE } from '../mutant.ts';
 import { watchCpu } from './cpu-watch.ts';
-import { MUTANT_VARIABLE, type Mutant, NOT_PLANTED_EXIT_CODE } from './mutant.ts';
 
 /** The outcome of one seed. */
 export interface SeedOutcome {
@@ -69,7 +69,7 @@ export class MutantProcess {
 
   private start(): ChildProcess {
     const plantFile = new URL('./plant-mutant.ts', import.meta.url).href;
-    const child = fork(new URL('../seed-process.ts', import.meta.url), {
+    const child = fork(new URL('../../seeds/seed-process.ts', import.meta.url), {
       serialization: 'advanced',
       execArgv: this.mutant === undefined ? [] : ['--import', plantFile],
       env: { ...process.env, [MUTANT_VARIABLE]: JSON.stringify(this.mutant) },

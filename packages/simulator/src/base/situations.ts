@@ -1,6 +1,6 @@
 /**
  * How often named situations occurred. A run that meets few of them proves little. The situations
- * that must occur in a thousand seeds are listed in `must-occur.ts`.
+ * that must occur in a thousand seeds are listed in `seeds/must-occur.ts`.
  */
 export class Situations {
   readonly counts = new Map<string, number>();

@@ -1,4 +1,4 @@
-import type { Mode } from './run-seed.ts';
+import type { Mode } from '../plan/mode.ts';
 
 /**
  * Seeds that found bugs in the product. A change to the simulator makes a seed draw another world,

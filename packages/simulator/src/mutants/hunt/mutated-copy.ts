@@ -1,9 +1,9 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Mutant, plant } from './mutant.ts';
+import { type Mutant, plant } from '../mutant.ts';
 
-const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../../../..', import.meta.url));
 
 /**
  * Copies the packages that have mutants into a folder. Plants all mutants that do not overlap and
