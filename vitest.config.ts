@@ -16,7 +16,7 @@ const DISK_TESTS = [
 /** Tests that let hundreds of worlds live, look for planted bugs, and compile them. */
 const SIMULATOR_TESTS = [
   'packages/simulator/src/simulator-process.test.ts',
-  'packages/simulator/src/mutants/mutants-process.test.ts',
+  'packages/simulator/src/mutants/hunt/mutants-process.test.ts',
 ];
 
 /** Tests against a real PostgreSQL. One server serves all files, each test in a schema. */

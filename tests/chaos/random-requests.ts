@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import fc, { type Arbitrary } from 'fast-check';
+import type { JsonSchema } from '../support/json-schema.ts';
 import {
   numbersToTry,
   numberVariants,
   unmarked,
   unmarkedText,
 } from '../support/number-variants.ts';
-import { type JsonSchema, type ValueOptions, valuesOf } from '../support/schema-arbitrary.ts';
+import { type ValueOptions, valuesOf } from '../support/schema-arbitrary.ts';
 import type { KnownThings } from './known-things.ts';
 
 interface Parameter {

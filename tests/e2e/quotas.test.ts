@@ -47,6 +47,22 @@ test('a namespace that used up its tasks gets 429 that names the quota', async (
   expect(taken.status).toBe(201);
 });
 
+test('a retry beyond the quota gets 429 that names it; dead letters count already', async () => {
+  const print = admin.as(await admin.keyFor('admin', 'print'));
+  const { body: items } = await print.post('/v1/tasks', [{ type: 'a' }, { type: 'a' }]);
+  const [first, second] = items.items.map(({ id }: { id: string }) => id);
+  await print.post(`/v1/tasks/${first}/cancel`, {});
+  await print.post(`/v1/tasks/${second}/fail`, { error: { message: 'no' } });
+  await print.post('/v1/tasks', { type: 'a' });
+
+  const refused = await print.post(`/v1/tasks/${first}/retry`, {});
+  const many = await print.post('/v1/tasks/retry', { ids: [first, second] });
+
+  expect([refused.status, refused.body.error.code]).toEqual([429, 'quota_exceeded']);
+  expect(refused.body.error.message).toContain('quotas.tasksMax (2)');
+  expect(many.body.items).toMatchObject([{ error: { code: 'quota_exceeded' } }, { ok: true }]);
+});
+
 test('/v1/cluster shows the use and the bound of each quota of the namespace', async () => {
   const { body } = await shop.get('/v1/cluster');
 

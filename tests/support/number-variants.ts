@@ -1,4 +1,4 @@
-import type { JsonSchema } from './schema-arbitrary.ts';
+import type { JsonSchema } from './json-schema.ts';
 
 /** A schema in which one number is fixed, and every property on the path to it is required. */
 export interface NumberVariant {

@@ -1,23 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check';
-
-/** The part of JSON Schema that the API's document uses. */
-export interface JsonSchema {
-  readonly type?: string;
-  readonly const?: unknown;
-  readonly anyOf?: readonly JsonSchema[];
-  readonly properties?: Readonly<Record<string, JsonSchema>>;
-  readonly patternProperties?: Readonly<Record<string, JsonSchema>>;
-  readonly required?: readonly string[];
-  readonly items?: JsonSchema;
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly pattern?: string;
-  readonly examples?: readonly unknown[];
-}
+import type { JsonSchema } from './json-schema.ts';
 
 export interface ValueOptions {
   /** Existing texts, by the name of the property that holds one or a list of them. */
@@ -152,7 +134,7 @@ function textOf({ pattern, minLength = 0, maxLength = 50 }: JsonSchema): Arbitra
 }
 
 /** The library cannot draw for `(?!…)`. What it draws without is filtered. */
-function withoutLookaheads(pattern: string): string {
+export function withoutLookaheads(pattern: string): string {
   const start = pattern.indexOf('(?!');
   if (start === -1) return pattern;
   let depth = 0;

@@ -113,6 +113,8 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'membership',
     'moving',
     'assembly',
+    'host',
+    'servers',
     '',
   ],
   sdk: [
@@ -144,6 +146,40 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'workflows',
     '',
   ],
+  simulator: [
+    'base',
+    'kernel',
+    'disk',
+    'network',
+    'plan',
+    'receivers',
+    'server',
+    'clients',
+    'checkers/story',
+    'checkers/rules',
+    'checkers/linearizability',
+    'checkers/projection',
+    'checkers/runs',
+    'schedules',
+    'checkers',
+    'workers',
+    'agents',
+    'cluster/wires',
+    'cluster/plan',
+    'cluster/database',
+    'cluster/machines',
+    'cluster/people',
+    'cluster',
+    'seeds',
+    'mutants',
+    'mutants/hunt',
+    '',
+  ],
+};
+
+/** The only files that a package may have at its top, for packages whose face is bare. */
+const FACES: Readonly<Record<string, readonly string[]>> = {
+  server: ['index.ts', 'cluster.ts'],
 };
 
 /** A room with more files than this has more than one subject. Tests do not count. */
@@ -170,6 +206,7 @@ export const rooms: TidyCheck = {
         planted('packages/console/src/ui/a.tsx', "import { b } from '../shell/b.tsx';"),
         planted('packages/agent/src/logic/a.ts', "import { b } from '../engine/b.ts';"),
         planted('packages/cli/src/api/a.ts', "import { b } from '../commands/b.ts';"),
+        planted('packages/simulator/src/kernel/a.ts', "import { b } from '../network/b.ts';"),
       ],
       problems: [
         "packages/core/src/state/a.ts:1: room 'state' may not import 'commands/tasks'",
@@ -183,12 +220,23 @@ export const rooms: TidyCheck = {
         "packages/console/src/ui/a.tsx:1: room 'ui' may not import 'shell'",
         "packages/agent/src/logic/a.ts:1: room 'logic' may not import 'engine'",
         "packages/cli/src/api/a.ts:1: room 'api' may not import 'commands'",
+        "packages/simulator/src/kernel/a.ts:1: room 'kernel' may not import 'network'",
       ],
     },
     {
       title: 'a folder that is no room',
       files: [planted('packages/core/src/new/a.ts', "import { b } from '../base/b.ts';")],
       problems: ["packages/core/src/new/a.ts:1: 'new' is no room; add it to tests/tidy/rooms.ts"],
+    },
+    {
+      title: 'a file at the top of a package whose face is bare',
+      files: [
+        planted('packages/server/src/index.ts', "export { b } from './http/b.ts';"),
+        planted('packages/server/src/a.ts', "import { b } from './http/b.ts';"),
+      ],
+      problems: [
+        "packages/server/src/a.ts:1: only index.ts, cluster.ts stand at the top of 'server'",
+      ],
     },
     {
       title: 'a room with too many files',
@@ -211,7 +259,8 @@ export const rooms: TidyCheck = {
         planted('packages/core/src/base/a.test.ts', "import { b } from '../partition.ts';"),
         planted('packages/core/src/testing/world/a.ts', "import { b } from '../../partition.ts';"),
         planted('packages/cli/src/base/a.ts', "import b from '../../package.json';"),
-        planted('packages/simulator/src/anything/a.ts', "import { b } from '../b.ts';"),
+        planted('packages/simulator/src/disk/testing/a.ts', "import { b } from '../../main.ts';"),
+        planted('packages/engine/src/testing/a.ts', "import { b } from '../b.ts';"),
       ],
       problems: [],
     },
@@ -223,7 +272,7 @@ function packageOf({ path: file }: SourceFile): string {
 }
 
 function isSource({ path: file }: SourceFile): boolean {
-  return /\.tsx?$/.test(file) && !/\.test\.tsx?$|\/src\/(?:testing|conformance)\//.test(file);
+  return /\.tsx?$/.test(file) && !/\.test\.tsx?$|\/(?:testing|src\/conformance)\//.test(file);
 }
 
 function roomOf(file: string): string {
@@ -231,10 +280,15 @@ function roomOf(file: string): string {
 }
 
 function complaintsAbout(file: SourceFile): string[] {
-  const order = ROOMS[packageOf(file)];
+  const owner = packageOf(file);
+  const order = ROOMS[owner];
   const room = roomOf(file.path);
   const rank = order.indexOf(room);
   if (rank < 0) return [`${file.path}:1: '${room}' is no room; add it to tests/tidy/rooms.ts`];
+  const face = FACES[owner];
+  if (room === '' && face !== undefined && !face.includes(path.posix.basename(file.path))) {
+    return [`${file.path}:1: only ${face.join(', ')} stand at the top of '${owner}'`];
+  }
 
   return findImports(file.text).flatMap(({ line, specifier }) => {
     if (!specifier.startsWith('.') || specifier.endsWith('/package.json')) return [];

@@ -133,7 +133,7 @@ export type {
 export type { PauseTask, PauseTaskReply, ResumeTask } from './commands/tasks/pause-tasks.ts';
 export type { ReadmitTask, ReadmitTaskReply } from './commands/tasks/readmit-task.ts';
 export { UNKNOWN_STATE } from './commands/tasks/request-keys.ts';
-export type { RetryTasks, RetryTasksReply } from './commands/tasks/retry-tasks.ts';
+export type { RetryOutcome, RetryTasks, RetryTasksReply } from './commands/tasks/retry-tasks.ts';
 export type { SignalTask, SignalTaskReply } from './commands/tasks/signal-task.ts';
 export type { KnownTask, SubmitTasks, SubmitTasksReply } from './commands/tasks/submit-tasks.ts';
 export type { AdvanceTime } from './commands/time/advance-time.ts';

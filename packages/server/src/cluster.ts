@@ -10,9 +10,6 @@ export {
   type StoreStatus,
   storeStatus,
 } from '@sluice/postgres';
-export type { ClusterMakers, HostOrder, StartedHost } from './cluster-hosts.ts';
-export type { ClusterParts } from './cluster-parts.ts';
-export { ClusterServer } from './cluster-server.ts';
 export { Forwarder } from './forwarding/forwarder.ts';
 export { type AcceptedLoss, acceptLoss, LOSS_NOTE } from './membership/accept-loss.ts';
 export { createKeyInStore } from './membership/create-key-in-store.ts';
@@ -20,6 +17,9 @@ export { Standby } from './membership/standby.ts';
 export { exportStore } from './moving/export-store.ts';
 export { importFolder, type MoveResult, type StoreMoveOrder } from './moving/import-folder.ts';
 export { PostgresMark } from './projection/postgres/postgres-mark.ts';
+export type { ClusterMakers, HostOrder, StartedHost } from './servers/cluster-hosts.ts';
+export type { ClusterParts } from './servers/cluster-parts.ts';
+export { ClusterServer } from './servers/cluster-server.ts';
 
 /** Makes the tables. False when they are there already. */
 export function initStoreAt(address: StoreAddress): Promise<boolean> {

@@ -31,7 +31,7 @@ export { RunArchive } from './runs/run-archive.ts';
 export { RunOperations } from './runs/run-operations.ts';
 export { changeSchedules } from './schedules/schedule-batch.ts';
 export { ScheduleOperations } from './schedules/schedule-operations.ts';
-export { Server } from './server.ts';
+export { Server } from './servers/server.ts';
 export { TaskWaiters } from './tasks/task-waiters.ts';
 export type { StreamSink } from './workers/worker-stream.ts';
 export { WorkerStreams } from './workers/worker-streams.ts';

@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
-import { missingSituations, SEEDS_FOR_ALL } from './must-occur.ts';
+import { Situations } from './base/situations.ts';
+import type { Mode } from './plan/mode.ts';
 import type { Overrides } from './plan/overrides.ts';
-import { reportFailure, reportSummary } from './report.ts';
-import type { Mode } from './run-seed.ts';
-import { SeedPool } from './seed-pool.ts';
-import { Situations } from './situations.ts';
+import { missingSituations, SEEDS_FOR_ALL } from './seeds/must-occur.ts';
+import { reportFailure, reportSummary } from './seeds/report.ts';
+import { SeedPool } from './seeds/seed-pool.ts';
 
 const HELP = `Usage: npm run sim -- [options]
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { REGRESSIONS } from './regressions.ts';
+import { REGRESSIONS } from './seeds/regressions.ts';
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
 

@@ -1,6 +1,6 @@
 import type { Slot } from '../base/ids.ts';
 import { countShape } from '../state/namespaces.ts';
-import type { State } from '../state/state.ts';
+import type { ReadonlyState, State } from '../state/state.ts';
 import type { PayloadRange } from '../structures/payload-range.ts';
 import { isDead, isTerminal } from '../task/task-state.ts';
 
@@ -10,7 +10,7 @@ import { isDead, isTerminal } from '../task/task-state.ts';
  * A task counts until it ends, and as long as it is a dead letter. Any other finished task is kept
  * only for reading and does not count.
  */
-export function counts({ tasks }: State, slot: Slot): boolean {
+export function counts({ tasks }: Pick<ReadonlyState, 'tasks'>, slot: Slot): boolean {
   const taskState = tasks.state[slot];
   if (!isTerminal(taskState)) return true;
   return isDead(taskState) && tasks.isDiscarded[slot] === 0 && tasks.step[slot] === 0;

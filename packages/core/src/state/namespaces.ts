@@ -32,7 +32,7 @@ export interface NamespacesReader {
 }
 
 /** Place of the shape that nearly all tasks have. */
-const DEFAULT_SHAPE = 0;
+export const DEFAULT_SHAPE = 0;
 
 /** Numbers that a snapshot has for each shape of a namespace. */
 const SHAPE_NUMBERS = 3;

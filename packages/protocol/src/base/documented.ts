@@ -25,6 +25,11 @@ export function exactlyOne(...names: readonly string[]) {
   return { oneOf: names.map((name) => ({ required: [name] })) };
 }
 
+/** These fields do not go with a value that the other schema describes. */
+export function notWith(other: object, ...names: readonly string[]) {
+  return names.map((name) => ({ not: { ...other, required: [name] } }));
+}
+
 /** The published document, including the rules that only code checks. */
 export function withDocumented(document: object): object {
   const text = JSON.stringify(document, (_name, value: unknown) => {

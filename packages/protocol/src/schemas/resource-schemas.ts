@@ -139,4 +139,9 @@ export const Labels = Type.Record(Type.String(), Type.String(), {
   maxProperties: LIMITS.labelsMax,
   description: 'Labels for the constraints of tasks.',
   examples: [{ zone: 'eu' }],
+  // Code checks them: it says which label is wrong, and why no constraint could name it.
+  documented: {
+    patternProperties: { [`^${LABEL}$`]: { type: 'string', pattern: `^${VALUE}$` } },
+    additionalProperties: false,
+  },
 });

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { exactlyOne } from '../base/documented.ts';
+import { exactlyOne, notWith } from '../base/documented.ts';
 import { LIMITS } from '../base/limits.ts';
 import { RunRequest } from './run-schemas.ts';
 import { ScheduleSpec } from './schedule-spec-schemas.ts';
@@ -94,6 +94,23 @@ const CHOICES = {
   tags: TaskRequest.properties.tags,
 };
 
+/** A schedule adds tags to what it makes, whose names begin with `sluice.`. */
+const ROOM_FOR_TAGS = {
+  properties: { tags: { maxProperties: 30, patternProperties: { '^sluice\\.': { not: {} } } } },
+};
+
+/** A schedule keeps no blobs. */
+const TEXTS_ONLY = {
+  properties: {
+    exec: { properties: { files: { additionalProperties: { type: 'string' } } } },
+  },
+};
+
+const IS_PERMANENT = { properties: { spec: { required: ['permanent'] } } };
+const NOT_ALL_MISSED = {
+  not: { required: ['misfire'], properties: { misfire: { const: 'all' } } },
+};
+
 export const ScheduleRequest = Type.Object(
   {
     spec: ScheduleSpec,
@@ -105,7 +122,11 @@ export const ScheduleRequest = Type.Object(
           'The task that it submits. In strings of its input and of exec {{scheduledAt}}, ' +
           '{{firedAt}}, {{scheduleId}} and {{fireNumber}} are replaced.',
         // A task with `exec` gets its type before the schema is asked.
-        documented: { required: undefined, ...exactlyOne('type', 'exec') },
+        documented: {
+          required: undefined,
+          ...exactlyOne('type', 'exec'),
+          allOf: [ROOM_FOR_TAGS, TEXTS_ONLY],
+        },
       }),
     ),
     run: Type.Optional(
@@ -113,6 +134,7 @@ export const ScheduleRequest = Type.Object(
         ...ScheduledRun,
         additionalProperties: false,
         description: 'The run that it starts, instead of a task.',
+        documented: { allOf: [ROOM_FOR_TAGS] },
       }),
     ),
     ...CHOICES,
@@ -122,6 +144,13 @@ export const ScheduleRequest = Type.Object(
     examples: [
       { spec: { cron: '0 3 * * *', timeZone: 'Europe/Berlin' }, task: { type: 'report' } },
     ],
+    documented: {
+      ...exactlyOne('task', 'run'),
+      allOf: [
+        ...notWith(IS_PERMANENT, 'window', 'misfire', 'overlap', 'jitterMs'),
+        ...notWith(NOT_ALL_MISSED, 'misfireMax'),
+      ],
+    },
   },
 );
 export type ScheduleRequest = Static<typeof ScheduleRequest>;

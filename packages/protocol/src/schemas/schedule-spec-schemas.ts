@@ -38,7 +38,21 @@ export const EverySpec = Type.Object(
       Type.Boolean({ description: 'Allows periods below 100 ms.', default: false }),
     ),
   },
-  { additionalProperties: false },
+  {
+    additionalProperties: false,
+    documented: {
+      oneOf: [
+        { properties: { everyMs: { minimum: LIMITS.everyMsMin } } },
+        {
+          properties: {
+            everyMs: { maximum: LIMITS.everyMsMin - 1 },
+            allowFast: { const: true },
+          },
+          required: ['allowFast'],
+        },
+      ],
+    },
+  },
 );
 
 export const OnceSpec = Type.Object({ at: GivenTime }, { additionalProperties: false });

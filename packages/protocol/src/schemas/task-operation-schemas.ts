@@ -57,7 +57,7 @@ export const CancelTasksRequest = Type.Object(
   {
     additionalProperties: false,
     description: 'Either ids or a filter.',
-    documented: exactlyOne('ids', 'filter'),
+    documented: { ...exactlyOne('ids', 'filter'), ...notTogether(['ids', 'dryRun']) },
     examples: [{ filter: { type: 'transcode', tags: { customer: '42' } }, dryRun: true }],
   },
 );
@@ -97,7 +97,7 @@ export const RetryTasksRequest = Type.Object(
   {
     additionalProperties: false,
     description: 'Either ids or a filter. A filter selects only tasks that ended without success.',
-    documented: exactlyOne('ids', 'filter'),
+    documented: { ...exactlyOne('ids', 'filter'), ...notTogether(['ids', 'dryRun']) },
     examples: [{ filter: { type: 'transcode', state: 'failed' }, dryRun: true }],
   },
 );

@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { exactlyOne, notTogether } from '../base/documented.ts';
+import { COMMAND_TYPE, CONTAINER_TYPE } from '../base/exec-types.ts';
 import { LIMITS } from '../base/limits.ts';
 import { literals } from '../base/literals.ts';
 import { REQUEST_KEY_HEADER, REQUEST_WINDOW_HEADER } from '../base/request-key.ts';
@@ -97,12 +98,16 @@ const SECRET_PATTERN =
   '^(?:whsec_)?(?:(?:[A-Za-z0-9+/]{4}){8,20}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?' +
   '|(?:[A-Za-z0-9+/]{4}){21}(?:[A-Za-z0-9+/]{2}==)?)$';
 
+/** An address without a name and a password in it. */
+const URL_PATTERN = '^https?://[^/?#@]+(?:[/?#]|$)';
+
 export const Callback = Type.Object(
   {
     url: Type.String({
       pattern: '^https?://',
       allowed: 'an address with http:// or https://, such as https://example.com/hook',
       maxLength: 2048,
+      documented: { format: 'uri', pattern: URL_PATTERN },
     }),
     on: Type.Array(
       literals(['running', 'succeeded', 'failed', 'timed_out', 'expired', 'cancelled']),
@@ -170,9 +175,15 @@ export const TaskDefinition = Type.Object(DEFINABLE, {
 });
 export type TaskDefinition = Static<typeof TaskDefinition>;
 
+/** Code says of a reserved type what it is reserved for. */
+const GivenType = Type.Unsafe<string>({
+  ...TaskType,
+  documented: { pattern: `^(?!(?:${COMMAND_TYPE}|${CONTAINER_TYPE})$)[A-Za-z0-9._:-]{1,128}$` },
+});
+
 export const TaskRequest = Type.Object(
   {
-    type: TaskType,
+    type: GivenType,
     input: Type.Optional(
       Type.Unknown({ description: 'Any JSON up to 256 KiB. Numbers are doubles. Default null.' }),
     ),

@@ -23,7 +23,7 @@ import type { Admission } from '../limits/admission.ts';
 import type { TaskArchive } from './task-archive.ts';
 import { makeTaskFilter, type TaskFilter } from './task-filter.ts';
 import type { TaskOperations } from './task-operations.ts';
-import { hasSucceeded, refusalOf } from './task-refusals.ts';
+import { refusalOf, retryRefusal } from './task-refusals.ts';
 import { taskIdOf } from './task-view.ts';
 
 /** Maximum number of tasks per command, and per page of the archive. */
@@ -190,12 +190,13 @@ export class BulkRetry {
     const command = { type, namespace, ids } as const;
     const items = await this.parts.engine.execute<RetryTasks, Item[]>(
       command,
-      ({ outcomes }, { tasks }) =>
-        outcomes.map(({ rejection, slot }, place) => {
+      ({ outcomes }, state) =>
+        outcomes.map(({ rejection, slot, quota }, place) => {
           const id = ids[place];
-          if (rejection === 'task_finished') return errorItem(id, hasSucceeded(id));
-          if (rejection !== undefined) return errorItem(id, refusalOf(rejection, id));
-          return { id, ok: true, state: TASK_STATES[tasks.state[slot]] };
+          if (rejection !== undefined) {
+            return errorItem(id, retryRefusal(id, { rejection, quota }, state));
+          }
+          return { id, ok: true, state: TASK_STATES[state.tasks.state[slot]] };
         }),
     );
     for (const [place, item] of items.entries()) {

@@ -39,7 +39,7 @@ import type { Admission } from '../limits/admission.ts';
 import type { TaskEnd } from '../projection/projection-messages.ts';
 import { taskNotFound } from './read-task.ts';
 import type { TaskArchive } from './task-archive.ts';
-import { hasSucceeded, refusalOf } from './task-refusals.ts';
+import { refusalOf, retryRefusal } from './task-refusals.ts';
 import { taskViewJson } from './task-view.ts';
 
 interface Parts {
@@ -133,11 +133,10 @@ export class TaskOperations {
     const command = { type, namespace, ids: [id], ...change } as const;
     return this.engine.execute<RetryTasks, Operated | undefined>(
       command,
-      ({ outcomes: [{ rejection, slot }] }, ...seen) => {
+      ({ outcomes: [{ rejection, slot, quota }] }, state, ...seen) => {
         if (rejection === 'task_not_found') return undefined;
-        if (rejection === 'task_finished') throw hasSucceeded(id);
-        if (rejection !== undefined) throw refusalOf(rejection, id);
-        return operated(slot, ...seen);
+        if (rejection !== undefined) throw retryRefusal(id, { rejection, quota }, state);
+        return operated(slot, state, ...seen);
       },
     );
   }
@@ -184,10 +183,10 @@ export class TaskOperations {
     const command = { type, namespace, id, state, spec, input, ...changed } as const;
     return this.engine.execute<ReadmitTask, Operated | undefined>(
       command,
-      ({ rejection, slot }, ...seen) => {
+      ({ rejection, slot, quota }, state, ...seen) => {
         if (rejection === 'task_not_found') return undefined;
-        if (rejection !== undefined) throw refusalOf(rejection, id);
-        return operated(slot, ...seen);
+        if (rejection !== undefined) throw retryRefusal(id, { rejection, quota }, state);
+        return operated(slot, state, ...seen);
       },
     );
   }

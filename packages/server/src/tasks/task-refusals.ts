@@ -1,5 +1,7 @@
+import type { QuotaName, ReadmitTaskReply, ReadonlyState, RetryOutcome } from '@sluice/core';
 import { SluiceError } from '@sluice/protocol';
 import { overloaded } from '../limits/admission.ts';
+import { quotaExceeded } from '../limits/quotas.ts';
 import { taskNotFound } from './read-task.ts';
 
 type Refusal =
@@ -15,12 +17,31 @@ type Refusal =
   | 'too_many_types'
   | 'too_many_bytes';
 
-/** The API error for an operation that the core refused. */
 /** Only a task that did not succeed can be retried. */
-export function hasSucceeded(id: string): SluiceError {
+function hasSucceeded(id: string): SluiceError {
   return new SluiceError('task_finished', `task '${id}' has succeeded, so it cannot be retried`);
 }
 
+interface RefusedRetry {
+  readonly rejection: RetryRefusal;
+  /** The one that is exceeded. */
+  readonly quota: QuotaName | undefined;
+}
+
+type RetryRefusal = NonNullable<(RetryOutcome | ReadmitTaskReply)['rejection']>;
+
+/** The API error for a retry that the core refused. */
+export function retryRefusal(
+  id: string,
+  { rejection, quota = 'tasksMax' }: RefusedRetry,
+  { limits }: Pick<ReadonlyState, 'limits'>,
+): SluiceError {
+  if (rejection === 'task_finished') return hasSucceeded(id);
+  if (rejection === 'quota_exceeded') return quotaExceeded(quota, limits.quotas?.[quota]);
+  return refusalOf(rejection, id);
+}
+
+/** The API error for an operation that the core refused. */
 export function refusalOf(refusal: Refusal, id: string): SluiceError {
   switch (refusal) {
     case 'task_not_found':

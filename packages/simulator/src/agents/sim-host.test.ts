@@ -1,6 +1,6 @@
 import type { PushedTask } from '@sluice/protocol';
 import { expect, test } from 'vitest';
-import type { HandlerRuns } from '../checkers/handler-runs.ts';
+import type { HandlerRuns } from '../checkers/rules/handler-runs.ts';
 import { Simulation } from '../kernel/simulation.ts';
 import { CONTAINER, PROGRAM, SimHost } from './sim-host.ts';
 

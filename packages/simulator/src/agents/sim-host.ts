@@ -1,7 +1,7 @@
 import type { AttemptRecord } from '@sluice/agent/logic';
 import type { PushedTask } from '@sluice/protocol';
 import type { Ending } from '@sluice/sdk/logic';
-import type { HandlerRuns } from '../checkers/handler-runs.ts';
+import type { HandlerRuns } from '../checkers/rules/handler-runs.ts';
 import type { TaskInput } from '../clients/draw-task.ts';
 import type { RandomStream } from '../kernel/random.ts';
 import type { Simulation } from '../kernel/simulation.ts';

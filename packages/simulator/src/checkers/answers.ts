@@ -1,6 +1,6 @@
 import { type Event, parseRunId } from '@sluice/core';
 import type { HistoryEntry } from '../clients/history.ts';
-import type { Checker } from './checker.ts';
+import type { Checker } from './story/checker.ts';
 import type { LogStory } from './story/log-story.ts';
 import type { StoryRule, ToldCommand } from './story/story-rule.ts';
 import { isFirst, type TaskStory } from './story/task-story.ts';

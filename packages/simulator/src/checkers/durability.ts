@@ -2,7 +2,7 @@ import type { EngineNotice } from '@sluice/engine';
 import type { AppendOutcome, LogBatch, LogHold, LogTrim, StoredBatch } from '@sluice/log';
 import type { Simulation } from '../kernel/simulation.ts';
 import type { WatchedPartition } from '../server/watched-partition.ts';
-import type { Checker } from './checker.ts';
+import type { Checker } from './story/checker.ts';
 
 /**
  * I29: what anybody can have seen is durable when it gets out, and there after every crash, byte by

@@ -4,7 +4,7 @@ import { KnownSessions } from '@sluice/core/testing/follow/known-sessions';
 import { matchingProblems } from '@sluice/core/testing/state-problems';
 import type { Simulation } from '../kernel/simulation.ts';
 import type { WatchedPartition } from '../server/watched-partition.ts';
-import type { Checker } from './checker.ts';
+import type { Checker } from './story/checker.ts';
 
 /** A look compares every task with every session. It is rarer when there are more of both. */
 const COMMANDS_PER_LOOK_MIN = 20;

@@ -10,7 +10,7 @@ import {
 import { describeRuns } from '@sluice/core/testing/runs/describe-runs';
 import type { Simulation } from '../kernel/simulation.ts';
 import type { WatchedPartition } from '../server/watched-partition.ts';
-import type { Checker } from './checker.ts';
+import type { Checker } from './story/checker.ts';
 
 /**
  * After all faults are healed, every task that can end does end within a bound. Tasks that are

@@ -8,7 +8,7 @@ import {
 } from '@sluice/core';
 import type { HistoryEntry } from '../clients/history.ts';
 import type { WatchedPartition } from '../server/watched-partition.ts';
-import type { Checker } from './checker.ts';
+import type { Checker } from './story/checker.ts';
 import type { LogStory } from './story/log-story.ts';
 import type { TaskStory } from './story/task-story.ts';
 

@@ -3,7 +3,7 @@ import { type Carried, carriedCommand } from '@sluice/core/testing/follow/carrie
 import { compareWithModel } from '@sluice/core/testing/follow/compare-model';
 import { ModelFollower } from '@sluice/core/testing/follow/follow-model';
 import type { WatchedPartition } from '../server/watched-partition.ts';
-import type { Checker } from './checker.ts';
+import type { Checker } from './story/checker.ts';
 import { keepCommand } from './story/keep-command.ts';
 import type { LogStory } from './story/log-story.ts';
 import type { StoryRule, ToldCommand } from './story/story-rule.ts';

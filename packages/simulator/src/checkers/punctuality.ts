@@ -1,7 +1,7 @@
 import { type Command, NO_SLOT, parseLeaseToken, REASONS, type Replies } from '@sluice/core';
 import type { Simulation } from '../kernel/simulation.ts';
 import type { WatchedPartition } from '../server/watched-partition.ts';
-import type { Checker } from './checker.ts';
+import type { Checker } from './story/checker.ts';
 import { timeoutsOf } from './story/policies.ts';
 
 /** A running server receives its alarm within this time. Computing takes no time in a world. */

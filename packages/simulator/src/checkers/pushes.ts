@@ -1,6 +1,6 @@
 import type { Event } from '@sluice/core';
 import { EventStreamParser } from '@sluice/sdk/logic';
-import type { Checker } from './checker.ts';
+import type { Checker } from './story/checker.ts';
 import type { LogStory } from './story/log-story.ts';
 import type { SessionStories } from './story/session-stories.ts';
 import type { StoryRule, ToldCommand } from './story/story-rule.ts';

@@ -3,7 +3,7 @@ import type { LogBatch, LogHold, StoredBatch } from '@sluice/log';
 import type { RandomStream } from '../kernel/random.ts';
 import type { Simulation } from '../kernel/simulation.ts';
 import type { WatchedPartition } from '../server/watched-partition.ts';
-import type { Checker } from './checker.ts';
+import type { Checker } from './story/checker.ts';
 
 /** States are compared once per this many commands, and after each restart. */
 const COMMANDS_PER_LOOK = 1000;

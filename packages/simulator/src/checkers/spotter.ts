@@ -12,8 +12,8 @@ import {
   TASK_STATES,
 } from '@sluice/core';
 import type { LogHold } from '@sluice/log';
+import type { Situations } from '../base/situations.ts';
 import type { WatchedPartition } from '../server/watched-partition.ts';
-import type { Situations } from '../situations.ts';
 import type { StoryRule, ToldCommand } from './story/story-rule.ts';
 import type { TaskStory } from './story/task-story.ts';
 

@@ -3,7 +3,7 @@ import { stateProblems } from '@sluice/core/testing/state-problems';
 import type { LogBatch } from '@sluice/log';
 import type { Simulation } from '../kernel/simulation.ts';
 import type { WatchedPartition } from '../server/watched-partition.ts';
-import type { Checker } from './checker.ts';
+import type { Checker } from './story/checker.ts';
 
 /** Commands that free memory before they add something. */
 const MAKE_ROOM: readonly Command['type'][] = ['submit_tasks', 'report_attempts', 'advance_time'];

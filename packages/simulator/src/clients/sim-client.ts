@@ -1,11 +1,11 @@
 import { REQUEST_KEY_HEADER, type TaskRequest } from '@sluice/protocol';
+import type { Situations } from '../base/situations.ts';
 import type { RandomStream } from '../kernel/random.ts';
 import { SimProcess } from '../kernel/sim-process.ts';
 import type { Simulation } from '../kernel/simulation.ts';
 import { type CallAnswer, call } from '../network/call.ts';
 import type { ExchangeRequest } from '../network/exchange.ts';
 import type { Network } from '../network/network.ts';
-import type { Situations } from '../situations.ts';
 import { drawOperation } from './draw-operation.ts';
 import { drawTask, type TaskInput } from './draw-task.ts';
 import type { Asked, History } from './history.ts';

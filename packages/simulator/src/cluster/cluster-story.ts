@@ -1,12 +1,12 @@
 import { type Event, EventDecoder, type Partition, parseTaskId, readEvents } from '@sluice/core';
-import type { HandlerRuns } from '../checkers/handler-runs.ts';
+import type { Situations } from '../base/situations.ts';
+import { UTF8 } from '../base/utf8.ts';
+import type { HandlerRuns } from '../checkers/rules/handler-runs.ts';
 import { textOf } from '../checkers/story/task-story.ts';
 import type { TaskInput } from '../clients/draw-task.ts';
 import type { HistoryEntry } from '../clients/history.ts';
 import type { Simulation } from '../kernel/simulation.ts';
 import type { Answer } from '../server/requests.ts';
-import type { Situations } from '../situations.ts';
-import { UTF8 } from '../utf8.ts';
 import type { DatabaseSession, SimDatabase } from './database/sim-database.ts';
 import type { Statement } from './database/statement.ts';
 import { type BatchRow, batchesOf } from './database/tables.ts';

@@ -86,7 +86,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'level-is-ignored',
-    file: 'server/src/cluster-server.ts',
+    file: 'server/src/servers/cluster-server.ts',
     find: '    host.level = this.level;\n',
     replace: '',
     what: 'Nothing above the level is written (level.waits): here a newer version does it.',

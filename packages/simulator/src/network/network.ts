@@ -1,7 +1,7 @@
+import type { Situations } from '../base/situations.ts';
 import type { RandomStream } from '../kernel/random.ts';
 import type { SimProcess } from '../kernel/sim-process.ts';
 import type { Simulation } from '../kernel/simulation.ts';
-import type { Situations } from '../situations.ts';
 import type { ClientSide, ExchangeRequest } from './exchange.ts';
 import { ServerExchange } from './server-exchange.ts';
 

@@ -1,9 +1,9 @@
 import { type Event, FIRE_CAUSES, FIRE_REASONS, type ScheduleSettings } from '@sluice/core';
 import { expect, test } from 'vitest';
+import { Situations } from '../base/situations.ts';
 import { ServerPace } from '../checkers/runs/server-pace.ts';
 import { event, payload, state, TestStory } from '../checkers/testing/test-story.ts';
 import type { WorldPlan } from '../plan/world-plan.ts';
-import { Situations } from '../situations.ts';
 import { KnownSchedules } from './known-schedules.ts';
 import { ScheduleStories } from './schedule-stories.ts';
 

@@ -1,10 +1,10 @@
 import { type Event, RUN_STATES } from '@sluice/core';
+import type { Situations } from '../base/situations.ts';
 import type { ServerPace } from '../checkers/runs/server-pace.ts';
 import type { LogStory } from '../checkers/story/log-story.ts';
 import type { StoryRule, ToldCommand } from '../checkers/story/story-rule.ts';
 import { hasEnded, type TaskStory } from '../checkers/story/task-story.ts';
 import type { WatchedPartition } from '../server/watched-partition.ts';
-import type { Situations } from '../situations.ts';
 import { changeOf, inputNumber } from './asked-change.ts';
 import { expectedAfterPause, expectedPut, timerProblem } from './expected-times.ts';
 import { FireRules } from './fire-rules.ts';

@@ -2,13 +2,13 @@ import type { PartitionOptions } from '@sluice/core';
 import { foldBetweenTurns } from '@sluice/engine';
 import { FileLog, FileSnapshots, readLogFolder } from '@sluice/log';
 import { FaultyLog } from '@sluice/log/testing/faulty-log';
+import type { Situations } from '../base/situations.ts';
 import type { MountedDisk } from '../disk/mounted-disk.ts';
 import { SimulatedDisk } from '../disk/simulated-disk.ts';
 import type { RandomStream } from '../kernel/random.ts';
 import type { SimProcess } from '../kernel/sim-process.ts';
 import type { Simulation } from '../kernel/simulation.ts';
 import type { WorldPlan } from '../plan/world-plan.ts';
-import type { Situations } from '../situations.ts';
 import type { Storage } from './server-host.ts';
 
 const LOG_FOLDER = '/data/log';

@@ -1,11 +1,11 @@
 import { CronCalendar } from '@sluice/calendar';
 import { type PartitionOptions, TASK_STATES } from '@sluice/core';
 import type { StartTimer } from '@sluice/engine';
+import type { Situations } from '../base/situations.ts';
+import { UTF8 } from '../base/utf8.ts';
 import type { SimProcess } from '../kernel/sim-process.ts';
 import type { ExchangeRequest } from '../network/exchange.ts';
 import type { WorldPlan } from '../plan/world-plan.ts';
-import type { Situations } from '../situations.ts';
-import { UTF8 } from '../utf8.ts';
 
 /** The dedupe window of a submit by the SDK; undefined for other requests. */
 export function sdkWindowMs({ path, body, requestKey }: ExchangeRequest): number | undefined {

@@ -6,7 +6,7 @@ import {
   type RecordWriter,
   readEvents,
 } from '@sluice/core';
-import { UTF8 } from '../utf8.ts';
+import { UTF8 } from '../base/utf8.ts';
 
 /** They only name a task or a run: what is shown of it stays. */
 const NAMES_ONLY = /^dedupe_|^callback|^delivery|^deliveries_|^schedule/;

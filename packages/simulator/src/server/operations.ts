@@ -10,7 +10,7 @@ import {
 } from '@sluice/core';
 import type { Request } from '@sluice/engine';
 import { inputWords } from '@sluice/server';
-import { UTF8 } from '../utf8.ts';
+import { UTF8 } from '../base/utf8.ts';
 
 /** Fields of commands that are bytes. In a request they are text. */
 const BYTE_FIELDS = ['payload', 'data', 'input'] as const;

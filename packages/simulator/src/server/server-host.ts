@@ -26,6 +26,7 @@ import {
   TICK_MS,
   WorkerStreams,
 } from '@sluice/server';
+import type { Situations } from '../base/situations.ts';
 import type { RandomStream } from '../kernel/random.ts';
 import { SimProcess } from '../kernel/sim-process.ts';
 import type { Simulation } from '../kernel/simulation.ts';
@@ -33,7 +34,6 @@ import type { ExchangeRequest } from '../network/exchange.ts';
 import type { Listener, Network } from '../network/network.ts';
 import type { ServerExchange } from '../network/server-exchange.ts';
 import type { RunKill, WorldPlan } from '../plan/world-plan.ts';
-import type { Situations } from '../situations.ts';
 import { isCausedByDisk, rootOf } from './end-causes.ts';
 import type { HostDisk } from './host-disk.ts';
 import { endsOf, partitionOptionsOf, sdkWindowMs, timersOf } from './host-options.ts';

@@ -1,6 +1,6 @@
 import { type BlobAnswer, blobOf, lookIntoBlobs } from '@sluice/core';
 import { RANDOM_OUTPUTS } from '@sluice/core/testing/runs/random-definition';
-import { UTF8 } from '../utf8.ts';
+import { UTF8 } from '../base/utf8.ts';
 
 const HASH_DIGITS = 64;
 

@@ -1,8 +1,8 @@
-import type { HandlerRuns } from '../checkers/handler-runs.ts';
+import type { Situations } from '../base/situations.ts';
+import type { HandlerRuns } from '../checkers/rules/handler-runs.ts';
 import type { SimProcess } from '../kernel/sim-process.ts';
 import type { Simulation } from '../kernel/simulation.ts';
 import type { Network } from '../network/network.ts';
-import type { Situations } from '../situations.ts';
 
 export interface WorkerParts {
   readonly simulation: Simulation;

@@ -4,10 +4,12 @@ import { parseTaskId } from '../../base/task-id.ts';
 import { audit } from '../../decision/audit.ts';
 import type { Authored, TaskOutcome, Timed } from '../../decision/command-fields.ts';
 import type { Decision } from '../../decision/decision.ts';
+import type { QuotaName } from '../../state/quotas.ts';
 import { TASK_TYPES_MAX } from '../../state/state.ts';
 import type { TaskSpec } from '../../task/task-spec.ts';
 import { isTerminal, SUCCEEDED } from '../../task/task-state.ts';
 import { changeInputOfKey } from './change-input.ts';
+import { quotaOfReadmission } from './retry-quota.ts';
 import { fillDetails } from './submit-tasks.ts';
 
 /** Retries a task that left memory. The command carries everything known about the task. */
@@ -22,9 +24,18 @@ export interface ReadmitTask extends Timed, Authored {
   readonly changedWords?: Uint32Array;
 }
 
-export type ReadmitTaskReply = TaskOutcome<
-  'task_not_found' | 'task_finished' | 'too_many_tasks' | 'too_many_bytes' | 'too_many_types'
->;
+type Refusal =
+  | 'task_not_found'
+  | 'task_finished'
+  | 'too_many_tasks'
+  | 'too_many_bytes'
+  | 'too_many_types'
+  | 'quota_exceeded';
+
+export interface ReadmitTaskReply extends TaskOutcome<Refusal> {
+  /** The quota that is exceeded. */
+  readonly quota?: QuotaName;
+}
 
 /** Brings a task that left memory back and runs it again. */
 export function decideReadmitTask(decision: Decision, command: ReadmitTask): ReadmitTaskReply {
@@ -37,6 +48,8 @@ export function decideReadmitTask(decision: Decision, command: ReadmitTask): Rea
   if (!isGone || !isOurs) return { rejection: 'task_not_found', slot: NO_SLOT };
   const refusal = whyNot(decision, command);
   if (refusal !== undefined) return { rejection: refusal, slot: NO_SLOT };
+  const quota = quotaOfReadmission(decision, command);
+  if (quota !== undefined) return { rejection: 'quota_exceeded', slot: NO_SLOT, quota };
 
   const event = events.taskReadmitted;
   event.slot = state.tasks.nextFree();
@@ -57,7 +70,7 @@ export function decideReadmitTask(decision: Decision, command: ReadmitTask): Rea
   return { slot };
 }
 
-function whyNot({ state }: Decision, command: ReadmitTask): ReadmitTaskReply['rejection'] {
+function whyNot({ state }: Decision, command: ReadmitTask): Refusal | undefined {
   if (command.state === SUCCEEDED || !isTerminal(command.state)) return 'task_finished';
   if (state.tasks.count + state.runs.promised >= state.limits.tasksMax) return 'too_many_tasks';
   if (state.heldBytes + command.input.length > state.limits.payloadBytesMax) {

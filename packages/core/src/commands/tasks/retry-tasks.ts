@@ -3,8 +3,10 @@ import { audit } from '../../decision/audit.ts';
 import type { Authored, TaskOutcome, Timed } from '../../decision/command-fields.ts';
 import type { Decision } from '../../decision/decision.ts';
 import { findTask } from '../../state/find-task.ts';
+import type { QuotaName } from '../../state/quotas.ts';
 import { isTerminal, SUCCEEDED } from '../../task/task-state.ts';
 import { changeInput, type NewInput } from './change-input.ts';
+import { quotaOfRetry } from './retry-quota.ts';
 
 /** Retries tasks that ended without success. They get all their attempts again. */
 export interface RetryTasks extends Timed, Authored {
@@ -19,10 +21,16 @@ type Refusal =
   | 'task_not_finished'
   | 'task_finished'
   | 'task_of_run'
-  | 'too_many_bytes';
+  | 'too_many_bytes'
+  | 'quota_exceeded';
+
+export interface RetryOutcome extends TaskOutcome<Refusal> {
+  /** The quota that is exceeded. */
+  readonly quota?: QuotaName;
+}
 
 export interface RetryTasksReply {
-  readonly outcomes: readonly TaskOutcome<Refusal>[];
+  readonly outcomes: readonly RetryOutcome[];
 }
 
 /**
@@ -31,10 +39,13 @@ export interface RetryTasksReply {
  */
 export function decideRetryTasks(decision: Decision, command: RetryTasks): RetryTasksReply {
   const { namespace, input, by } = command;
-  const outcomes = command.ids.map((id): TaskOutcome<Refusal> => {
+  const outcomes = command.ids.map((id): RetryOutcome => {
     const slot = findTask(decision.state, namespace, id);
     const rejection = whyNot(decision, slot, input);
     if (rejection !== undefined) return { rejection, slot };
+    const inputBytes = input?.bytes.length ?? decision.state.tasks.inputLength[slot];
+    const quota = quotaOfRetry(decision.state, namespace, { slot, inputBytes });
+    if (quota !== undefined) return { rejection: 'quota_exceeded', slot, quota };
     // Before the retry: only a change by a retry finds an ended task (retry.patched-before).
     if (input !== undefined) changeInput(decision, slot, input);
     retry(decision, slot, 0);

@@ -196,7 +196,8 @@ function whyNotReadmitted(
   if (task === undefined) return 'task_not_found';
   if (task.state === 'succeeded') return 'task_finished';
   if (model.tasks.length >= tasksMax) return 'too_many_tasks';
-  return model.heldBytes + bytesOf(input) > payloadBytesMax ? 'too_many_bytes' : undefined;
+  if (model.heldBytes + bytesOf(input) > payloadBytesMax) return 'too_many_bytes';
+  return model.isOverQuota(task, input) ? 'quota_exceeded' : undefined;
 }
 
 function setQueuePaused(model: PartitionModel, command: SetQueuePaused): string[] {

@@ -53,6 +53,7 @@ export function retry(
   const addedBytes = bytesOf(input) - bytesOf(task.input);
   const isTooMuch = addedBytes > 0 && places.heldBytes + addedBytes > places.limits.payloadBytesMax;
   if (isTooMuch) return 'too_many_bytes';
+  if (places.isOverQuota(task, input)) return 'quota_exceeded';
   task.input = input;
   runAgain(places, task, 'retried', now);
   return undefined;

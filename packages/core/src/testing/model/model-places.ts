@@ -100,6 +100,18 @@ export class ModelPlaces {
     return { tasks: counted.length, payloadBytes };
   }
 
+  /** Whether an ended task that ran again with this input would exceed a quota. */
+  isOverQuota(task: ModelTask, input: string): boolean {
+    const { quotas } = this.limits;
+    if (quotas === undefined) return false;
+    const use = this.useOf(namespaceOfKey(task.type));
+    const isCounted = this.dead.includes(task);
+    const held = isCounted ? bytesOf(task.input) + bytesOf(task.result) : 0;
+    const bytes = bytesOf(input) - held;
+    const hasRoom = isCounted || use.tasks < quotas.tasksMax;
+    return !hasRoom || (bytes > 0 && use.payloadBytes + bytes > quotas.payloadBytesMax);
+  }
+
   /** Makes room for `bytes` by forgetting the tasks that ended first; dead letters stay. */
   forgetOldest(bytes = 0): void {
     const { deadLettersMax, finishedTasksMax, payloadBytesMax } = this.limits;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { Situations } from '../../base/situations.ts';
 import type { Asked, HistoryEntry } from '../../clients/history.ts';
 import { Simulation } from '../../kernel/simulation.ts';
-import { Situations } from '../../situations.ts';
 import { Linearizability } from './linearizability.ts';
 
 type Heard = readonly [asked: Asked, status: number, answer: unknown];

@@ -1,7 +1,7 @@
+import type { Situations } from '../../base/situations.ts';
 import type { HistoryEntry } from '../../clients/history.ts';
 import type { Simulation } from '../../kernel/simulation.ts';
-import type { Situations } from '../../situations.ts';
-import type { Checker } from '../checker.ts';
+import type { Checker } from '../story/checker.ts';
 import { ClientOperations, type Operations } from './client-operations.ts';
 import { KeySpecification } from './key-specification.ts';
 import { linearize, type Specification } from './search.ts';

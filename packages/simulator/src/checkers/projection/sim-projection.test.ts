@@ -1,7 +1,7 @@
 import type { CommittedFeed } from '@sluice/engine';
 import { expect, test } from 'vitest';
+import { Situations } from '../../base/situations.ts';
 import { SimProcess } from '../../kernel/sim-process.ts';
-import { Situations } from '../../situations.ts';
 import { ToldPartition } from '../testing/told-partition.ts';
 import { SimProjection } from './sim-projection.ts';
 

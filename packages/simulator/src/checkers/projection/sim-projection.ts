@@ -2,12 +2,12 @@ import { DEFERRED, type Event, isTerminal, readEvents, TASK_STATES } from '@slui
 import type { CommittedBatch, CommittedFeed, FeedOptions } from '@sluice/engine';
 import type { LogTrim } from '@sluice/log';
 import { Projector, type TaskRecord } from '@sluice/server';
+import type { Situations } from '../../base/situations.ts';
+import { UTF8 } from '../../base/utf8.ts';
 import type { RandomStream } from '../../kernel/random.ts';
 import type { SimProcess } from '../../kernel/sim-process.ts';
 import type { Simulation } from '../../kernel/simulation.ts';
-import type { Situations } from '../../situations.ts';
-import { UTF8 } from '../../utf8.ts';
-import type { Checker } from '../checker.ts';
+import type { Checker } from '../story/checker.ts';
 import type { LogStory } from '../story/log-story.ts';
 import type { StoryRule } from '../story/story-rule.ts';
 import { hasEnded, namespaceOf, type TaskStory } from '../story/task-story.ts';

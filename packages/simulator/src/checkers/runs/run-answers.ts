@@ -1,5 +1,5 @@
 import { parseRunId } from '@sluice/core';
-import type { Checker } from '../checker.ts';
+import type { Checker } from '../story/checker.ts';
 import type { RunStories } from './run-stories.ts';
 import { isGoingOn } from './run-story.ts';
 

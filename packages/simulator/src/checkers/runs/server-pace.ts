@@ -2,7 +2,7 @@ import type { Command } from '@sluice/core';
 import type { Simulation } from '../../kernel/simulation.ts';
 import type { WorldPlan } from '../../plan/world-plan.ts';
 import type { WatchedPartition } from '../../server/watched-partition.ts';
-import type { Checker } from '../checker.ts';
+import type { Checker } from '../story/checker.ts';
 
 /** From this share of the memory on, steps may have to wait for room. */
 const FULL_SHARE = 0.6;

@@ -1,7 +1,7 @@
 import type { Event } from '@sluice/core';
 import { expect, test } from 'vitest';
+import { UTF8 } from '../../base/utf8.ts';
 import type { HistoryEntry } from '../../clients/history.ts';
-import { UTF8 } from '../../utf8.ts';
 import { MemoryOfLog } from '../memory-of-log.ts';
 import { ToldPartition } from '../testing/told-partition.ts';
 

@@ -1,9 +1,9 @@
 import { type Command, type Event, EventDecoder, readEvents } from '@sluice/core';
 import type { LogBatch, LogHold, StoredBatch } from '@sluice/log';
+import { UTF8 } from '../../base/utf8.ts';
 import type { Simulation } from '../../kernel/simulation.ts';
 import type { WatchedPartition } from '../../server/watched-partition.ts';
-import { UTF8 } from '../../utf8.ts';
-import type { Checker } from '../checker.ts';
+import type { Checker } from './checker.ts';
 import { keepCommand } from './keep-command.ts';
 import type { StoryRule, ToldCommand } from './story-rule.ts';
 import {

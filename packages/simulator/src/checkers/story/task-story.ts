@@ -7,7 +7,7 @@ import {
   TASK_STATES,
   taskIdText,
 } from '@sluice/core';
-import { UTF8 } from '../../utf8.ts';
+import { UTF8 } from '../../base/utf8.ts';
 
 type Phase =
   | 'waiting'

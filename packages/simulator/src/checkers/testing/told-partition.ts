@@ -6,10 +6,10 @@ import {
   type Replies,
   type SessionId,
 } from '@sluice/core';
+import { UTF8 } from '../../base/utf8.ts';
 import { Simulation } from '../../kernel/simulation.ts';
 import { WatchedPartition } from '../../server/watched-partition.ts';
-import { UTF8 } from '../../utf8.ts';
-import type { Checker } from '../checker.ts';
+import type { Checker } from '../story/checker.ts';
 import { LogStory } from '../story/log-story.ts';
 
 const LIMITS = {

@@ -21,14 +21,14 @@ import {
   Standby,
   type StartedHost,
 } from '@sluice/server/cluster';
+import { UTF8 } from '../../base/utf8.ts';
 import { inProcessAfter, type ProcessContext } from '../../kernel/process-context.ts';
 import type { Simulation } from '../../kernel/simulation.ts';
 import type { ServerExchange } from '../../network/server-exchange.ts';
 import { type Answer, carryOut, requestsOf } from '../../server/requests.ts';
 import { SIM_BLOBS } from '../../server/sim-blobs.ts';
-import { UTF8 } from '../../utf8.ts';
-import type { ClusterPlan } from '../cluster-plan.ts';
 import type { SimDatabase } from '../database/sim-database.ts';
+import type { ClusterPlan } from '../plan/cluster-plan.ts';
 import type { ClusterNetwork } from '../wires/cluster-network.ts';
 import type { SimIncoming, SimResponse } from '../wires/exchange.ts';
 import { MarkWriter, markOf } from './mark-writer.ts';

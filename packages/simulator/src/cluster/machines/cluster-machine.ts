@@ -1,12 +1,12 @@
 import { HoldStore, Notes, PostgresLog } from '@sluice/postgres';
 import { type ClusterParts, ClusterServer, Forwarder, LOSS_NOTE } from '@sluice/server/cluster';
+import type { Situations } from '../../base/situations.ts';
 import { inProcess, type ProcessContext } from '../../kernel/process-context.ts';
 import { uuidIn } from '../../kernel/process-globals.ts';
 import { SimProcess } from '../../kernel/sim-process.ts';
 import type { Simulation } from '../../kernel/simulation.ts';
-import type { Situations } from '../../situations.ts';
-import { type ClusterPlan, FIRST_LEVEL } from '../cluster-plan.ts';
 import type { SimDatabase } from '../database/sim-database.ts';
+import { type ClusterPlan, FIRST_LEVEL } from '../plan/cluster-plan.ts';
 import { type ClusterNetwork, DATABASE } from '../wires/cluster-network.ts';
 import type { Exchanges, SimIncoming, SimResponse } from '../wires/exchange.ts';
 import { requestOn } from '../wires/sim-http.ts';

@@ -4,8 +4,8 @@ import { HoldStore, Notes, PostgresLog, type StoreAddress } from '@sluice/postgr
 import { LOSS_NOTE } from '@sluice/server/cluster';
 import type { ProcessContext } from '../../kernel/process-context.ts';
 import { uuidIn } from '../../kernel/process-globals.ts';
-import type { ClusterPlan } from '../cluster-plan.ts';
 import type { SimDatabase } from '../database/sim-database.ts';
+import type { ClusterPlan } from '../plan/cluster-plan.ts';
 import { partitionOf } from './cluster-host.ts';
 import { SimSnapshots } from './sim-snapshots.ts';
 
