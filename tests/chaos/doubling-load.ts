@@ -55,6 +55,13 @@ export class DoublingLoad {
     await waitUntil(hasMore, { what: 'tasks are acknowledged', timeoutMs: TIMEOUT_MS });
   }
 
+  /** Resolves when this many more tasks ran: the worker gets tasks, too. */
+  async runsOn(count: number): Promise<void> {
+    const before = this.runs.size;
+    const hasMore = () => this.runs.size > before + count;
+    await waitUntil(hasMore, { what: 'tasks run', timeoutMs: TIMEOUT_MS });
+  }
+
   /** Stops submitting, waits for all tasks, and returns what is wrong with them. */
   async problems(): Promise<string[]> {
     this.isStopped = true;

@@ -1,13 +1,14 @@
 /**
- * Takes the owner of a cluster away again and again, under load. Every acknowledged task must end
- * with the right output, and no handler may run twice. Where an owner lets go by itself, the SDK
- * may reject no submit.
+ * Takes the owner of a cluster away again and again, under load: ends it, freezes it, or cuts it
+ * off from its database with a proxy. Every acknowledged task must end with the right output, and
+ * no handler may run twice. Where an owner lets go by itself, the SDK may reject no submit.
  *
  *   npm run test:takeovers -- [--rounds 100] [--seed S] [--only kill,freeze,…] [--frozen-ms 60000]
  *
  * Prints how long clients waited for an answer in each round.
  */
 import { parseArgs } from 'node:util';
+import type { Cut } from '@sluice/postgres/testing/cutting-proxy';
 import { PostgresServer } from '@sluice/postgres/testing/postgres-server';
 import { initStoreAt, parseStoreAddress } from '@sluice/server/cluster';
 import { ClusterProcesses } from '../support/cluster-processes.ts';
@@ -15,12 +16,14 @@ import type { ServerProcess } from '../support/server-process.ts';
 import { runSluice } from '../support/sluice-command.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { DoublingLoad, printVerdict } from './doubling-load.ts';
+import { cutByProxy, PROXY_CUTS } from './proxy-cuts.ts';
 import { Random } from './random.ts';
 
 const SERVERS = 2;
 /** Longer than a hand-off takes on a busy machine. */
 const HAND_OFF_MS_MAX = 60_000;
-const KINDS = 'kill,kill-standby,kill-all,freeze,terminate,hand-off,database';
+const PROXY_KINDS = Object.keys(PROXY_CUTS).join(',');
+const KINDS = `kill,kill-standby,kill-all,freeze,terminate,hand-off,database,${PROXY_KINDS}`;
 /** Rounds in which clients see slow answers, and no error. */
 const WITHOUT_FAILURES: ReadonlySet<string> = new Set(['kill-standby', 'terminate', 'hand-off']);
 
@@ -72,19 +75,26 @@ const ROUNDS: Readonly<Record<string, Round>> = {
     await database.kill();
     await database.resume();
   },
+  ...Object.fromEntries(Object.entries(PROXY_CUTS).map(([kind, cut]) => [kind, proxyRound(cut)])),
 };
+
+function proxyRound(cut: Cut): Round {
+  return (cluster, owner) => cutByProxy({ cluster, owner, load, cut });
+}
 
 const database = await PostgresServer.start();
 const store = `${database.address}?schema=chaos`;
 await initStoreAt(parseStoreAddress(store));
-const cluster = await ClusterProcesses.start(store, SERVERS);
+const kinds = values.only.split(',');
+// Without cuts nothing stands between the servers and the database.
+const isBehindProxies = kinds.some((kind) => kind in PROXY_CUTS);
+const cluster = await ClusterProcesses.start(store, SERVERS, { isBehindProxies });
 const load = new DoublingLoad({ url: cluster.servers.map((server) => server.url) });
 await load.start();
 const problems: string[] = [];
 const random = new Random(Number(values.seed));
 console.log(`seed ${values.seed}`);
 for (let round = 1; round <= Number(values.rounds); round++) {
-  const kinds = values.only.split(',');
   const kind = round <= kinds.length ? kinds[round - 1] : random.pick(kinds);
   await load.goesOn(20);
   load.longestMs = 0;

@@ -19,6 +19,14 @@ test('an owner whose network is cut, in one direction or both, loses no task', a
   expect(said).toMatch(/^[1-9]\d+ tasks acknowledged$/m);
 });
 
+test('an owner that a proxy cuts off from its database loses no task and no client', async () => {
+  const only = 'proxy-both,proxy-answers,proxy-statements,proxy-reset';
+  const said = await run('./takeover-rounds.ts', '--rounds', '4', '--only', only);
+
+  expect(said).toContain('\n0 violations\n');
+  expect(said).toMatch(/^[1-9]\d+ tasks acknowledged$/m);
+});
+
 /** What the program prints. */
 async function run(program: string, ...args: readonly string[]): Promise<string> {
   const path = fileURLToPath(new URL(program, import.meta.url));

@@ -8,6 +8,9 @@ import { PostgresServer } from '../testing/postgres-server.ts';
 import { TempStore } from '../testing/store-fixture.ts';
 import { PostgresLog } from './postgres-log.ts';
 
+/** An append without an answer for this long is repeated. */
+const SILENCE_MS = 300;
+
 let store: TempStore;
 beforeEach(async () => {
   store = await TempStore.create();
@@ -56,23 +59,72 @@ test('an append that fails in any other way ends the log', async () => {
   await expect(log.append(batch)).rejects.toThrow('accepts nothing more (on purpose)');
 });
 
+/** A log whose connections go through a proxy. */
+function openBehind(proxy: CuttingProxy): Promise<PostgresLog> {
+  return PostgresLog.open({ address: parseStoreAddress(proxy.address), silenceMs: SILENCE_MS });
+}
+
 test.each([
   ['before the statement', 'ok'],
   ['before the answer', 'duplicate'],
-] as const)('a connection cut %s: the repeat is %s on another one', async (cut, repeat) => {
-  const direct = new URL(store.address.url);
-  const proxy = await CuttingProxy.start(Number(direct.port));
-  direct.port = String(proxy.port);
-  const address = parseStoreAddress(`${direct.href}?schema=${store.address.schema}`);
-  const log = await PostgresLog.open({ address });
+] as const)('a connection cut %s: the repeat is %s on another one', async (place, repeat) => {
+  const proxy = await CuttingProxy.startBefore(store.text);
+  const log = await openBehind(proxy);
   const batch = batchAfter(await log.acquire(), { bytes: Buffer.from('marked') });
-  proxy.cutNext(cut, 'marked');
+  proxy.breakNext(place, 'marked');
 
   const outcomes = [await log.append(batch), await log.append(batch)];
 
   expect(outcomes).toEqual(['unknown', repeat]);
   expect(await readTexts(log)).toEqual(['marked']);
   await log.close();
+  await proxy.stop();
+});
+
+test.each(['both', 'statements', 'answers', 'reset'] as const)(
+  'an append that meets a cut (%s) lands once, though it was repeated',
+  async (cut) => {
+    const proxy = await CuttingProxy.startBefore(store.text);
+    const log = await openBehind(proxy);
+    const batch = batchAfter(await log.acquire(), { bytes: Buffer.from('marked') });
+    const met = proxy.cutNext(cut, 'marked');
+
+    const during = [await log.append(batch), await log.append(batch)];
+    await met;
+    const held = proxy.heldBytes;
+    const landed = await store.query("SELECT 1 FROM $schema.log_0_0 WHERE bytes = 'marked'");
+    proxy.heal();
+    let last = await log.append(batch);
+    while (last === 'unknown') last = await log.append(batch);
+
+    expect(during).toEqual(['unknown', 'unknown']);
+    expect(held > 0).toBe(cut !== 'reset');
+    expect(landed.count).toBe(cut === 'answers' ? 1 : 0);
+    expect(['ok', 'duplicate']).toContain(last);
+    expect(await readTexts(log)).toEqual(['marked']);
+    await log.close();
+    await proxy.stop();
+  },
+);
+
+test('an append that was held back lands nowhere once another owner claimed', async () => {
+  const proxy = await CuttingProxy.startBefore(store.text);
+  const log = await openBehind(proxy);
+  const batch = batchAfter(await log.acquire(), { bytes: Buffer.from('marked') });
+  const met = proxy.cutNext('statements', 'marked');
+  expect(await log.append(batch)).toBe('unknown');
+  await met;
+  const next = await store.open();
+  await appendTexts(next, await next.acquire(), ['of the next owner']);
+
+  proxy.heal();
+  let last = await log.append(batch);
+  while (last === 'unknown') last = await log.append(batch);
+
+  expect(last).toBe('fenced');
+  expect(await readTexts(next)).toEqual(['of the next owner']);
+  await log.close();
+  await next.close();
   await proxy.stop();
 });
 

@@ -19,8 +19,11 @@ interface Send {
   readonly outcome: Promise<AppendOutcome>;
 }
 
+/** What copies need of the connections. */
+export type SendPool = Pick<SessionPool, 'take' | 'give' | 'run'>;
+
 export interface BatchSendsOptions {
-  readonly pool: SessionPool;
+  readonly pool: SendPool;
   /** Sends the batch; resolves with what the database says about it. */
   readonly send: (session: Session) => Promise<AppendOutcome>;
   /** After this time without an answer the outcome is unknown. */
@@ -32,7 +35,7 @@ export interface BatchSendsOptions {
  * cancelled commit is visible before the replica has it.
  */
 export class BatchSends {
-  readonly #pool: SessionPool;
+  readonly #pool: SendPool;
   readonly #send: (session: Session) => Promise<AppendOutcome>;
   readonly #silenceMs: number;
   readonly #sends = new Set<Send>();
@@ -99,14 +102,18 @@ export class BatchSends {
 
   /** Gives up copies whose connection the database no longer knows: they will never answer. */
   async #giveUpDead(): Promise<void> {
-    const names = [...this.#sends].map(({ session }) => session?.name);
+    // A copy whose connection opens meanwhile is not asked about, so nothing is known about it.
+    const asked = [...this.#sends].filter(({ session }) => session !== undefined);
+    const names = asked.map(({ session }) => session?.name);
     try {
       const { rows } = await this.#pool.run((session) =>
         session.query<{ name: string }>(ALIVE, [names]),
       );
       const alive = new Set(rows.map(({ name }) => name));
-      for (const send of [...this.#sends]) {
-        if (send.session !== undefined && !alive.has(send.session.name)) this.#drop(send);
+      for (const send of asked) {
+        const isDead = send.session !== undefined && !alive.has(send.session.name);
+        // One that was answered meanwhile has given its connection back.
+        if (isDead && this.#sends.has(send)) this.#drop(send);
       }
     } catch (cause) {
       // Nobody can say whether they are alive, so they are waited for.

@@ -10,4 +10,6 @@ export const ROLE_PATH = '/health/role';
 export interface ServerRole {
   readonly runId: string;
   readonly role: 'owner' | 'standby';
+  /** Of an owner's hold: of two owners, the one with the later epoch replaced the other. */
+  readonly epoch?: number;
 }

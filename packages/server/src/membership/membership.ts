@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { HoldStore, HoldView } from '@sluice/postgres';
+import type { HoldStore, HoldView, ServerView } from '@sluice/postgres';
+import type { ServerRole } from '@sluice/protocol';
 import type { OwnerPlace } from '../forwarding/peer.ts';
 import { HOP_HEADER } from '../http/hop.ts';
 import { HOLD_MS, HoldTerm, HoldWatch, LOOK_MS, LOOK_SOON_MS, RENEW_MS } from './hold-rules.ts';
 import { askRole, isGone } from './owner-probe.ts';
+import { SuccessorWatch } from './successor-watch.ts';
 
 export interface MembershipOptions {
   readonly store: HoldStore;
@@ -43,6 +45,9 @@ const TAKEOVER_MS_MAX = 60_000;
 /** How often a server says that it is there. */
 const BEAT_MS = 1_000;
 
+/** How often an owner looks which other servers there are. */
+const OTHERS_MS = 5_000;
+
 /**
  * Watches the hold of the partition: renews it while this server has it, claims it when it may.
  * The epoch alone decides whether an append lands; this only says who tries.
@@ -59,6 +64,11 @@ export class Membership {
   /** Until then others go first. */
   private refrainUntil = 0;
   private beatAt = Number.NEGATIVE_INFINITY;
+  /** The servers of the cluster as last seen, and when that was. */
+  private seen: readonly ServerView[] = [];
+  private seenAt = Number.NEGATIVE_INFINITY;
+  /** Runs while this server holds the partition. */
+  private successors: SuccessorWatch | undefined;
   private isClosed = false;
   private wake: () => void = () => undefined;
   private running: Promise<void> = Promise.resolve();
@@ -75,6 +85,13 @@ export class Membership {
     return this.epoch !== undefined;
   }
 
+  /** What this server says of itself. */
+  get role(): ServerRole {
+    const { epoch, options } = this;
+    const { runId } = options;
+    return epoch === undefined ? { runId, role: 'standby' } : { runId, role: 'owner', epoch };
+  }
+
   /** The database's time, so that a server with a wrong clock fires nothing early. */
   now(): number {
     return this.clockOffset === undefined ? Date.now() : performance.now() + this.clockOffset;
@@ -84,15 +101,16 @@ export class Membership {
     this.running = this.run();
   }
 
-  /** Looks at once, because the owner has let go. */
+  /** Looks at once: another server has let go of the partition, or is there for the first time. */
   nudge(): void {
+    this.seenAt = Number.NEGATIVE_INFINITY;
     this.wake();
   }
 
   /** Records that any server knows to be committed. A log with fewer went back in time. */
   async committed(): Promise<number> {
     const generation = this.options.generation();
-    const servers = await this.options.store.servers();
+    const servers = await this.servers();
     const known = servers.filter((server) => server.generation === generation);
     return Math.max(0, ...known.map(({ position }) => position));
   }
@@ -108,6 +126,7 @@ export class Membership {
       this.epoch = undefined;
       this.place = undefined;
       this.refrainUntil = performance.now() + REFRAIN_MS;
+      this.successors?.stop();
       this.term.end(new Error('this server released the partition'));
     }
     await this.options.store.release(epoch);
@@ -118,11 +137,20 @@ export class Membership {
 
   /** Others need not wait for their next look. */
   private async tellOthers(): Promise<void> {
-    const { store, runId, hop } = this.options;
-    for (const server of await store.servers()) {
-      const isThere = server.runId !== runId && server.seenMsAgo < SEEN_MS_MAX;
-      if (isThere) void askRole(server.address, { [HOP_HEADER]: hop() }).catch(() => undefined);
+    for (const { runId, address, seenMsAgo } of await this.servers()) {
+      if (runId !== this.options.runId && seenMsAgo < SEEN_MS_MAX) this.tell(address);
     }
+  }
+
+  /** Makes the server at this address look at once. It need not answer. */
+  private tell(address: string): void {
+    void askRole(address, { [HOP_HEADER]: this.options.hop() }).catch(() => undefined);
+  }
+
+  private async servers(): Promise<readonly ServerView[]> {
+    this.seen = await this.options.store.servers();
+    this.seenAt = performance.now();
+    return this.seen;
   }
 
   /** `isKept`: what this server knows to be committed stays there for the others. */
@@ -130,6 +158,7 @@ export class Membership {
     this.isClosed = true;
     this.wake();
     await this.running;
+    this.successors?.stop();
     if (!isKept) await this.options.store.leave().catch(() => undefined);
     await this.options.store.close();
   }
@@ -160,7 +189,10 @@ export class Membership {
     this.sawTime(seen);
     this.options.onLevel(seen.level);
     const isSilent = this.watch.saw(seen, performance.now());
-    this.place = placeOf(seen);
+    const place = placeOf(seen);
+    // The owner has to know whom it can ask when it does not reach the database any more.
+    if (place !== undefined && place.runId !== this.place?.runId) this.tell(place.url);
+    this.place = place;
     const isFree = seen.runId === undefined || seen.runId === runId;
     // Another server went first. It may let go soon, too.
     if (!isFree) this.refrainUntil = 0;
@@ -173,8 +205,25 @@ export class Membership {
     answered();
     this.epoch = epoch;
     this.place = { url, runId };
+    this.watchSuccessors(epoch);
     // The hold is renewed while the partition is being taken over.
     void this.takeOver(epoch);
+  }
+
+  /** A server that others reach, and that does not reach the database, would keep its clients. */
+  private watchSuccessors(epoch: number): void {
+    const { runId } = this.options;
+    this.successors?.stop();
+    this.successors = new SuccessorWatch({
+      epoch,
+      isInDoubt: () => this.term.isOver(),
+      others: () => this.seen.filter((server) => server.runId !== runId),
+      onFound: (place) => {
+        if (this.epoch !== epoch) return;
+        this.lose(epoch, new Error('another server says that it took over'));
+        this.place = place;
+      },
+    });
   }
 
   private async takeOver(epoch: number): Promise<void> {
@@ -214,6 +263,7 @@ export class Membership {
     if (renewed.handOff) this.options.onHandOff();
     // After a lost connection another one has to get the lock.
     await this.options.store.tryLock();
+    if (performance.now() - this.seenAt >= OTHERS_MS) await this.servers();
   }
 
   /** Called also when an append was fenced. A host of another epoch changes nothing. */
@@ -221,6 +271,7 @@ export class Membership {
     if (this.epoch !== epoch) return;
     this.epoch = undefined;
     this.place = undefined;
+    this.successors?.stop();
     this.watch = new HoldWatch();
     this.term.end(cause);
     this.options.onLost(cause);

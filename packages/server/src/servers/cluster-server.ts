@@ -5,7 +5,7 @@ import type { Worker } from 'node:worker_threads';
 import { LEVEL, REQUEST_KEYS_LEVEL } from '@sluice/core';
 import type { FollowedPartition } from '@sluice/engine';
 import { writeHalt } from '@sluice/postgres';
-import { ROLE_PATH, type ServerRole } from '@sluice/protocol';
+import { ROLE_PATH } from '@sluice/protocol';
 import type { ServerOptions } from '../assembly/server-options.ts';
 import { warmUp } from '../base/warm-up.ts';
 import { ConfigError } from '../config/load-config.ts';
@@ -232,11 +232,7 @@ export class ClusterServer {
     const { secret, clock } = this.parts.hopTrust;
     if (typeof readHop(request.headers, secret, clock()) === 'object') this.membership.nudge();
 
-    const role: ServerRole = {
-      runId: this.parts.runId,
-      role: this.membership.isOwner ? 'owner' : 'standby',
-    };
-    sayJson(answer, role);
+    sayJson(answer, this.membership.role);
   }
 
   private async takeOver(epoch: number): Promise<void> {
