@@ -1,5 +1,6 @@
 /** How many connections of the database servers use (docs/cluster.md says it). */
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { PostgresServer } from '@sluice/postgres/testing/postgres-server';
 import { TempStore } from '@sluice/postgres/testing/store-fixture';
 import { defineTask, Sluice } from '@sluice/sdk';
@@ -8,6 +9,7 @@ import { largeJson, sha256Of } from '../e2e/blob-client.ts';
 import { ClusterProcesses } from '../support/cluster-processes.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
+const LOOK_EVERY_MS = 20;
 const TIMEOUT_MS = 60_000;
 const OWNER_MAX = 20;
 const STANDBY_MAX = 5;
@@ -44,7 +46,8 @@ async function mostDuring(work: Promise<unknown>): Promise<number> {
     isOver = true;
   });
   let most = 0;
-  while (!isOver) most = Math.max(most, await connections());
+  // Asking without a pause would take one of two cores from the servers.
+  for (; !isOver; await sleep(LOOK_EVERY_MS)) most = Math.max(most, await connections());
   await ended;
   return most;
 }
@@ -62,6 +65,8 @@ test('an owner under load and a standby use the connections that are documented'
   await sluice.work([task], { handleSignals: false, concurrency: { echo: 50 } });
   const one = async (input: number) => {
     await (await sluice.submit(task, input)).result();
+    // One thread answers all lists, and on a busy machine it is the last one to run.
+    if (input % 10 > 0) return;
     for await (const _ of sluice.tasks.list({ type: task.type })) break;
   };
   const blob = async () => {

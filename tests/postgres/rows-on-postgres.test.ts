@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DEFAULT_NAMESPACE, FAILED, QUEUED, RUNNING, SUCCEEDED } from '@sluice/core';
 import { SyncSession } from '@sluice/postgres';
 import { TempStore } from '@sluice/postgres/testing/store-fixture';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { DayTables } from '../../packages/server/src/projection/postgres/day-tables.ts';
 import { PostgresMark } from '../../packages/server/src/projection/postgres/postgres-mark.ts';
 import type { TaskRecord } from '../../packages/server/src/projection/records/task-record.ts';
@@ -101,6 +101,25 @@ test('texts come back as they were, whatever is in them', () => {
   expect(rows.read(1)?.record).toEqual(odd);
   expect(found({ text: '\u0000 \\u0000 é' })).toEqual([1]);
   expect(found({ parent: 'a\u0000b' })).toEqual([1]);
+});
+
+test('a page of rows takes a few statements, and large rows come in portions', () => {
+  const large = JSON.stringify('x'.repeat(400_000));
+  const numbers = Array.from({ length: 100 }, (_, index) => 100 - index);
+  write(...numbers.map((n) => ({ ...record(n, 1), input: n <= 90 ? '7' : large })));
+  const query = vi.spyOn(session, 'query');
+
+  expect(found({ limit: 90, before: 91 })).toEqual(numbers.slice(10));
+  const small = query.mock.calls.length;
+  expect(found({ limit: 10 }).slice(0, 10)).toEqual(numbers.slice(0, 10));
+
+  expect(small).toBeLessThan(12);
+  const inputs = query.mock.results.map(({ value }) => {
+    const answered = value.rows as readonly { readonly input?: Uint8Array }[];
+    return answered.reduce((sum, { input }) => sum + (input?.length ?? 0), 0);
+  });
+  expect(Math.max(...inputs)).toBeGreaterThan(large.length);
+  expect(Math.max(...inputs)).toBeLessThan(2 ** 20);
 });
 
 test('a row that has seen more of the log is not replaced by one that has seen less', () => {

@@ -1,6 +1,6 @@
 import { namespaceOf, TASK_STATES, type Tags } from '@sluice/core';
 import type { SyncSession } from '@sluice/postgres';
-import { type DayOptions, rowId } from '../rows/day-file.ts';
+import { type DayOptions, type FirstRecords, rowId } from '../rows/day-file.ts';
 import type { DayTable } from '../rows/day-files.ts';
 import { blobsNamedBy } from '../rows/named-blobs.ts';
 import { tagText } from '../rows/row-conditions.ts';
@@ -26,6 +26,9 @@ interface TableRow extends Omit<StoredRow, 'parent' | 'input' | 'result' | 'body
 /** Whole numbers below 2^53 fit into a float; the driver returns those as numbers. */
 const COLUMNS = `number::float8 AS number, queue, submitted_at::float8 AS "submittedAt",
   position::float8 AS position, checksum::float8 AS checksum, parent, input, result, body`;
+
+/** Payloads of a search that are read at once. */
+const BYTES_AT_ONCE = 2 ** 20;
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
@@ -94,6 +97,27 @@ export class PostgresDay implements DayTable {
 
   read(number: number, count: number): StoredRecord[] {
     return this.unpacked('number >= $1 AND number < $2', [number, number + count]);
+  }
+
+  /**
+   * The first of these falling numbers, as many as take little memory. A question takes much longer
+   * than its row.
+   */
+  readFirst(numbers: readonly number[]): FirstRecords {
+    const { task } = this.tables;
+    const { rows } = this.session.query<TableRow>(
+      `WITH sized AS (
+        SELECT number, row_number() OVER newest AS place,
+          sum(octet_length(input) + octet_length(result) + octet_length(body)) OVER newest AS bytes
+        FROM ${task} WHERE number = ANY ($1::bigint[]) WINDOW newest AS (ORDER BY number DESC)
+      )
+      SELECT ${COLUMNS} FROM ${task}
+      WHERE number IN (SELECT number FROM sized WHERE place = 1 OR bytes <= $2)
+      ORDER BY ${task}.number DESC`,
+      [numbers, BYTES_AT_ONCE],
+    );
+    const last = rows.at(-1)?.number ?? 0;
+    return { records: this.unpack(rows), count: numbers.filter((each) => each >= last).length };
   }
 
   /** The next rows from this number on, whatever lies between them. */
@@ -187,6 +211,10 @@ export class PostgresDay implements DayTable {
       `SELECT ${COLUMNS} FROM ${this.tables.task} WHERE ${condition} ORDER BY number`,
       values,
     );
+    return this.unpack(rows);
+  }
+
+  private unpack(rows: readonly TableRow[]): StoredRecord[] {
     return rows.flatMap((row) => {
       try {
         return [unpackRow(withTexts(row))];

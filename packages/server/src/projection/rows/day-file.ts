@@ -88,6 +88,11 @@ export class DayFile {
     }
   }
 
+  /** One at a time, because a read costs little more than its row. */
+  readFirst([number]: readonly number[]): FirstRecords {
+    return { records: this.read(number, 1), count: 1 };
+  }
+
   /** Reads row by row, so that one row that SQLite cannot read does not affect the others. */
   private readEach(number: number, count: number): StoredRecord[] {
     const numbers = this.prepare('SELECT number FROM tasks WHERE number >= ? AND number < ?');
@@ -320,6 +325,13 @@ export class DayFile {
     }
     return statement;
   }
+}
+
+/** Records of the first of some numbers. */
+export interface FirstRecords {
+  readonly records: readonly StoredRecord[];
+  /** How many of the numbers that were; some may have no record. */
+  readonly count: number;
 }
 
 /** Days as files of one folder. */

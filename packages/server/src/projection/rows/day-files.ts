@@ -49,6 +49,7 @@ export type DayTable = Pick<
   | 'usedBytes'
   | 'write'
   | 'read'
+  | 'readFirst'
   | 'find'
   | 'names'
   | 'open'
@@ -164,18 +165,21 @@ export class DayFiles {
     return { ...query, before: Math.min(query.before, oldest) };
   }
 
-  /** Payloads may be large, so records are read one by one, on demand. */
+  /** Payloads may be large, so records are read on demand. */
   private *findIn(day: Day, query: RowQuery, isOld: IsOld): Generator<AnyRecord | Passed> {
     let { before } = query;
     const lowest = Math.max(query.from, day.first);
     while (before > lowest && this.has(day)) {
       const from = Math.max(lowest, this.partOf(day, query, before));
       const numbers = this.guarded(day, (file) => file.find({ ...query, from, before }));
-      for (const number of numbers) {
-        if (isOld(number) || !this.has(day)) continue;
-        for (const { record } of this.guarded(day, (file) => file.read(number, 1))) {
+      let left = numbers.filter((number) => !isOld(number));
+      while (left.length > 0 && this.has(day)) {
+        const { records, count } = this.guarded(day, (file) => file.readFirst(left));
+        left = left.slice(count);
+        for (const { record } of records) {
           // The index still finds a task by a tag that it has lost.
-          if (query.tags === undefined || hasTags(record, query.tags)) yield record;
+          const isMeant = query.tags === undefined || hasTags(record, query.tags);
+          if (isMeant && !isOld(record.number)) yield record;
         }
       }
       before = numbers.length < query.limit ? from : numbers[numbers.length - 1];
