@@ -167,7 +167,7 @@ async function costsOf({ tasks, rounds, isSplit = false }: Rounds): Promise<Cost
  */
 const BOUNDS = {
   allocatedBytesPerTask: 5200,
-  logBytesPerTask: 250,
+  logBytesPerTask: 240,
   // Submitted, leased, succeeded; and sometimes a hash of the state.
   eventsPerTask: 3.1,
   recordsPerRound: 2.5,
