@@ -1,4 +1,4 @@
-import { type Event, RUN_STATES, STEP_KINDS, STEP_STATES } from '@sluice/core';
+import { type Event, RUN_RELATIONS, RUN_STATES, STEP_KINDS, STEP_STATES } from '@sluice/core';
 import { expect, test } from 'vitest';
 import { KnownRuns } from '../../clients/known-runs.ts';
 import type { WorldPlan } from '../../plan/world-plan.ts';
@@ -264,4 +264,26 @@ test('a failure that a retry has made good does not count when the next step is 
   run.happens(ALARM, [stepEnded('then', 'skipped'), runEnded('succeeded')]);
 
   expect(run.stories.runs.get(RUN)?.state).toBe('succeeded');
+});
+
+test('a step ends as the run below, which was cancelled while it waited to go on', () => {
+  const starts = { taskReferenceName: 'starts', type: 'START_WORKFLOW' };
+  const subWorkflowParam = { name: 'inside', workflowDefinition: { tasks: [starts] } };
+  const sub = { taskReferenceName: 'sub', type: 'SUB_WORKFLOW', subWorkflowParam };
+  const run = new RunTest({ tasks: [sub] });
+  const [task, slot, reference] = [RUN + 1, 1, 'sub'];
+  const relation = RUN_RELATIONS.indexOf('sub_workflow');
+  const child = { task, slot, parent: RUN, reference, relation, input: payload('{}') };
+  const begun = event('step_started', { slot, task: RUN, reference, until: 0 });
+  run.happens(ALARM, [begun, event('child_started', child)]);
+  const ids = [run.stories.runs.get(task)?.id];
+  const cancelled = RUN_STATES.indexOf('cancelled');
+  const stops = event('run_stopping', { task, outcome: cancelled });
+  const below = [stops, event('run_ended', { task, state: cancelled })];
+
+  const ended = stepEnded('sub', 'cancelled', 'SUB_WORKFLOW');
+  const above = [ended, stopping('cancelled'), runEnded('cancelled')];
+  run.happens({ type: 'cancel_runs', ids }, [...below, ...above]);
+
+  expect(run.stories.runs.get(RUN)?.state).toBe('cancelled');
 });
