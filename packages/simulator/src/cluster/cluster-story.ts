@@ -43,6 +43,8 @@ export class ClusterStory implements HostWatch {
   private readonly claims = new Map<number, { readonly at: number; readonly process: string }>();
   /** Epochs that nobody was given, as far as the tables know. */
   private readonly lostClaims = new Set<number>();
+  /** Epochs with which somebody spoke for the partition. */
+  private readonly spoken = new Set<number>();
   private epoch = 0;
   private tail = 0;
   private mark = 0;
@@ -94,13 +96,24 @@ export class ClusterStory implements HostWatch {
     const gone = this.tasks.filter(({ record }) => record >= this.tail);
     this.tasks = this.tasks.filter(({ record }) => record < this.tail);
     this.hasLost ||= this.tail < tail;
+    this.forgetClaims(isLoss);
     if (!isLoss) return;
     this.hasForgotten = true;
     this.lost.push(...gone);
+  }
+
+  /**
+   * I34: a failover takes only claims back that nobody was told of, because their wait for the
+   * replica was ended. The owner before goes on, and nobody has spoken as its successor.
+   */
+  private forgetClaims(isLoss: boolean): void {
     for (const epoch of this.claims.keys()) {
       if (epoch <= this.epoch) continue;
       this.claims.delete(epoch);
-      this.lostClaims.add(epoch);
+      if (isLoss) this.lostClaims.add(epoch);
+      this.parts.simulation.check(isLoss || !this.spoken.has(epoch), 'I34', () => {
+        return `epoch ${epoch} spoke, and the replica did not have its claim`;
+      });
     }
   }
 
@@ -210,6 +223,7 @@ export class ClusterStory implements HostWatch {
    */
   private lookAtWord({ machine, epoch, askedAt }: Said, what: string): void {
     if (this.lostClaims.has(epoch)) return;
+    this.spoken.add(epoch);
     for (const [later, { at }] of this.claims) {
       this.parts.simulation.check(later <= epoch || at >= askedAt, 'I34', () => {
         const asked = `asked at ${askedAt.toFixed(3)}`;

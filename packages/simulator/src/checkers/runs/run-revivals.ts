@@ -77,6 +77,9 @@ export class RunRevivals {
     run.takeBack();
     const kept = isOwn ? goOn(run, command) : retry(run.model, below?.parent?.reference);
     this.revived.push({ run, kept, isReset: false });
+    // Whenever the interpreter takes back what has not begun, it reads these again.
+    run.hasFailure = false;
+    if (isOwn && isRestart(command)) run.variables = undefined;
     Object.assign(run, { state: 'running', outcome: '', decider: '', output: '', endedAt: 0 });
     run.wasRevived = true;
     this.story.stoppingRuns.delete(number);
@@ -146,6 +149,10 @@ function isAlone({ number, parent }: RunStory): boolean {
   const { run, reference } = parent;
   const isKnown = run.isOver && !run.isForgotten && run.steps.get(reference)?.child === number;
   return isKnown && run.decider === reference;
+}
+
+function isRestart(command: ToldCommand['command']): boolean {
+  return command.type === 'revive_run' && command.operation === 'restart';
 }
 
 /** What the interpreter does when this command lets the run go on. */

@@ -1,4 +1,4 @@
-import { type Event, RUN_STATES, STEP_KINDS, STEP_STATES } from '@sluice/core';
+import { type Event, RUN_RELATIONS, RUN_STATES, STEP_KINDS, STEP_STATES } from '@sluice/core';
 import { expect, test } from 'vitest';
 import { KnownRuns } from '../../clients/known-runs.ts';
 import type { WorldPlan } from '../../plan/world-plan.ts';
@@ -30,17 +30,34 @@ const DEFINITION = {
   outputParameters: { given: '${first.output}' },
 };
 
+/** Its first step sees what its second one changes. */
+const COUNTED = {
+  variables: { n: 1 },
+  tasks: [
+    { name: 'a', taskReferenceName: 'sees', inputParameters: { n: '${workflow.variables.n}' } },
+    { taskReferenceName: 'sets', type: 'SET_VARIABLE', inputParameters: { n: 2 } },
+  ],
+};
+
+/** A failure of its first step fails the run at its end. */
+const PERMISSIVE = {
+  tasks: [
+    { name: 'a', taskReferenceName: 'may', permissive: true },
+    { name: 'a', taskReferenceName: 'then' },
+  ],
+};
+
 class RunTest extends TestStory {
   readonly known = new KnownRuns();
   readonly stories: RunStories;
   private tasks = RUN;
 
-  constructor() {
+  constructor(definition: object = DEFINITION) {
     super();
     const pace = new ServerPace(this.simulation, PLAN);
     this.stories = new RunStories(this.story, this.known, pace);
     this.story.rules.push(this.stories);
-    const text = JSON.stringify(DEFINITION);
+    const text = JSON.stringify(definition);
     this.happens({ type: 'put_workflow' }, [event('workflow_registered', { text })]);
     const input = payload('{"k":7}');
     this.happens(START, [event('run_started', { task: RUN, input })], { slots: [0] });
@@ -65,6 +82,17 @@ class RunTest extends TestStory {
     const task = this.stories.runs.get(RUN)?.steps.get(reference)?.task ?? 0;
     const ended = event('task_ended', { task, slot: task, state: state(how) });
     return this.happens(REPORT, [ended, stepEnded(reference, how)]);
+  }
+
+  /** Goes on after its end. Steps begin again, by their references. */
+  revived(operation: 'retry' | 'restart', ...again: readonly string[]): this {
+    const command = { type: 'revive_run', id: this.runId, operation };
+    const places = [...(this.stories.runs.get(RUN)?.places ?? [])];
+    const steps = places.filter(([, name]) => again.includes(name)).map(([slot]) => slot);
+    const kinds = steps.map(() => 0);
+    const reset = event('steps_reset', { task: RUN, steps, waiting: kinds, kinds, frames: [] });
+    const revived = event('run_revived', { task: RUN });
+    return this.happens(command as never, [revived, ...(again.length > 0 ? [reset] : [])]);
   }
 
   /** Up to the join. */
@@ -199,25 +227,63 @@ test('a retry that leaves out what failed, or does more, is noticed (I44)', () =
     const run = new RunTest().forked.ends('left').ends('right', 'failed');
     return run.happens(ALARM, [stopping('failed'), runEnded('failed')]);
   };
-  const revived = event('run_revived', { task: RUN });
-  const retry = (run: RunTest) => ({ type: 'revive_run', id: run.runId, operation: 'retry' });
-  const reset = (...steps: number[]) => {
-    const kinds = steps.map(() => 0);
-    return event('steps_reset', { task: RUN, steps, waiting: kinds, kinds, frames: [] });
-  };
-  const slots = (run: RunTest, ...names: string[]) => {
-    const { places } = run.stories.runs.get(RUN) ?? { places: new Map<number, string>() };
-    return [...places].filter(([, name]) => names.includes(name)).map(([slot]) => slot);
+
+  expect(() => failed().revived('retry', 'right')).not.toThrow();
+  expect(() => failed().revived('retry')).toThrow(/^I44: .* keeps right/);
+  const both = ['left', 'right'];
+  expect(() => failed().revived('retry', ...both)).toThrow(/^I44: .* without its steps left/);
+  expect(() => new RunTest().revived('retry')).toThrow(/^I44: run 10 goes on/);
+});
+
+test('a run that was restarted and cancelled has its first variables when it goes on', () => {
+  const set = { ...stepEnded('sets', 'succeeded', 'SET_VARIABLE'), output: payload('{"n":2}') };
+  const stopped = [stopping('cancelled'), runEnded('cancelled')];
+  const again = () => {
+    const run = new RunTest(COUNTED).enters('sees', '{"n":1}').ends('sees');
+    run.happens(ALARM, [set, runEnded('succeeded')]).revived('restart', 'sees', 'sets');
+    return run.happens({ type: 'cancel_runs', ids: [run.runId] }, stopped).revived('retry');
   };
 
-  const whole = failed();
-  const all = [revived, reset(...slots(whole, 'right'))];
-  expect(() => whole.happens(retry(whole) as never, all)).not.toThrow();
-  const less = failed();
-  expect(() => less.happens(retry(less) as never, [revived])).toThrow(/^I44: .* keeps right/);
-  const more = failed();
-  const both = [revived, reset(...slots(more, 'left', 'right'))];
-  expect(() => more.happens(retry(more) as never, both)).toThrow(/^I44: .* without its steps left/);
-  const open = new RunTest();
-  expect(() => open.happens(retry(open) as never, [revived])).toThrow(/^I44: run 10 goes on/);
+  expect(() => again().enters('sees', '{"n":1}')).not.toThrow();
+  expect(() => again().enters('sees', '{"n":2}')).toThrow(/^I22: step sees .* gets {"n":2}, not/);
+});
+
+test('a failure that a retry has made good does not count when the next step is skipped', () => {
+  const run = new RunTest(PERMISSIVE).enters('may');
+  const task = RUN + 1;
+  const failed = event('task_ended', { task, slot: task, state: state('failed') });
+  const tolerated = { ...stepEnded('may', 'failed'), isTolerated: true };
+  run.happens(REPORT, [failed, tolerated]).enters('then').ends('then');
+  run
+    .happens(ALARM, [runEnded('failed')])
+    .revived('retry', 'may', 'then')
+    .enters('may');
+  const skip = { type: 'operate_step', id: run.runId, reference: 'then' } as never;
+  run.happens(skip, [event('step_skip_planned', { task: RUN, reference: 'then' })]).ends('may');
+
+  run.happens(ALARM, [stepEnded('then', 'skipped'), runEnded('succeeded')]);
+
+  expect(run.stories.runs.get(RUN)?.state).toBe('succeeded');
+});
+
+test('a step ends as the run below, which was cancelled while it waited to go on', () => {
+  const starts = { taskReferenceName: 'starts', type: 'START_WORKFLOW' };
+  const subWorkflowParam = { name: 'inside', workflowDefinition: { tasks: [starts] } };
+  const sub = { taskReferenceName: 'sub', type: 'SUB_WORKFLOW', subWorkflowParam };
+  const run = new RunTest({ tasks: [sub] });
+  const [task, slot, reference] = [RUN + 1, 1, 'sub'];
+  const relation = RUN_RELATIONS.indexOf('sub_workflow');
+  const child = { task, slot, parent: RUN, reference, relation, input: payload('{}') };
+  const begun = event('step_started', { slot, task: RUN, reference, until: 0 });
+  run.happens(ALARM, [begun, event('child_started', child)]);
+  const ids = [run.stories.runs.get(task)?.id];
+  const cancelled = RUN_STATES.indexOf('cancelled');
+  const stops = event('run_stopping', { task, outcome: cancelled });
+  const below = [stops, event('run_ended', { task, state: cancelled })];
+
+  const ended = stepEnded('sub', 'cancelled', 'SUB_WORKFLOW');
+  const above = [ended, stopping('cancelled'), runEnded('cancelled')];
+  run.happens({ type: 'cancel_runs', ids }, [...below, ...above]);
+
+  expect(run.stories.runs.get(RUN)?.state).toBe('cancelled');
 });

@@ -227,6 +227,8 @@ export class RunStories implements StoryRule {
     if (isBelow) this.children.stops(run);
     if (isAsked || isBelow) {
       run.outcome = 'cancelled';
+      // The interpreter ends at once what in the log may wait for room or for values in blobs.
+      if (run.model.endedAs !== undefined) run.takeBack();
       run.model.cancel();
     } else {
       this.check(!isGoingOn(run.model), 'I22', () => `run ${run.number} stops, and nothing failed`);

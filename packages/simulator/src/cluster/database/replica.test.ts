@@ -3,9 +3,12 @@ import { PostgresLog } from '@sluice/postgres';
 import { expect, test } from 'vitest';
 import { openModel } from './testing/model-fixture.ts';
 
+/** More than an answer of the model takes beside other work. */
+const SILENCE_MS = 100;
+
 test('a batch whose wait was ended is a duplicate once the replica has it', async () => {
   const { database, address } = openModel();
-  const log = await PostgresLog.open({ address, silenceMs: 20 });
+  const log = await PostgresLog.open({ address, silenceMs: SILENCE_MS });
   const hold = await appendTexts(log, await log.acquire(), ['before']);
   database.stickReplica();
   const batch = batchAfter(hold, { bytes: Buffer.from('waits') });
@@ -25,7 +28,7 @@ test('a batch whose wait was ended is a duplicate once the replica has it', asyn
 
 test('a failover takes back what only the primary had', async () => {
   const { database, address } = openModel();
-  const log = await PostgresLog.open({ address, silenceMs: 20 });
+  const log = await PostgresLog.open({ address, silenceMs: SILENCE_MS });
   const hold = await appendTexts(log, await log.acquire(), ['before']);
   database.stickReplica();
   await log.append(batchAfter(hold, { bytes: Buffer.from('lost') }));
@@ -38,9 +41,24 @@ test('a failover takes back what only the primary had', async () => {
   await log.close();
 });
 
+test('a copy of a batch that waits for another one is lost with the primary, too', async () => {
+  const { database, address } = openModel();
+  const log = await PostgresLog.open({ address, silenceMs: SILENCE_MS });
+  const hold = await appendTexts(log, await log.acquire(), ['before']);
+  database.stickReplica();
+  const batch = batchAfter(hold, { bytes: Buffer.from('lost') });
+  expect([await log.append(batch), await log.append(batch)]).toEqual(['unknown', 'unknown']);
+
+  database.failOver();
+  database.isDown = false;
+
+  expect(await readTexts(log)).toEqual(['before']);
+  await log.close();
+});
+
 test('a claim waits for an append that waits for the replica', async () => {
   const { database, address } = openModel();
-  const log = await PostgresLog.open({ address, silenceMs: 20 });
+  const log = await PostgresLog.open({ address, silenceMs: SILENCE_MS });
   const rival = await PostgresLog.open({ address });
   const hold = await log.acquire();
   database.stickReplica();

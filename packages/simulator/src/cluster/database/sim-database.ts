@@ -179,12 +179,18 @@ export class SimDatabase {
     this.dropAll();
   }
 
+  /**
+   * Sessions and their locks are gone with the primary. So none of its statements may get a lock
+   * that another one loses here: it would change the tables that follow.
+   */
   private dropAll(): void {
-    for (const session of [...this.sessions]) {
-      if (session.running !== undefined) session.running.waits = undefined;
-      this.end(session);
-    }
     this.isDown = true;
+    const lost = [...this.sessions];
+    for (const session of lost) {
+      if (session.running !== undefined) this.locks.release(session.running);
+      session.running = undefined;
+    }
+    for (const session of lost) this.end(session);
   }
 
   private of(host: string): DatabaseSession[] {
