@@ -10,6 +10,9 @@ const RUNS = Number(process.env.SLUICE_RUNS ?? 300);
 /** Worlds in which children fail or are cancelled: too rare for 300 draws to meet them always. */
 const RARE_SEEDS = [51, 61, 72, 80];
 
+/** A world that begins again in a loop whose iteration is not the newest of the loop around it. */
+const RARE_LARGE_SEEDS = [248126240];
+
 /** A large definition costs as much as dozens of small ones. */
 const SMALL_PER_LARGE = 30;
 const ENDS = ['succeeded', 'failed', 'cancelled'];
@@ -51,7 +54,8 @@ function playMany(size: Size, numRuns: number): Set<string> {
   const property = fc.property(seeds, (seed) => {
     for (const each of play(seed, size)) met.add(each);
   });
-  const examples = size === SMALL ? RARE_SEEDS.map((seed): [number] => [seed]) : [];
+  const rare = size === SMALL ? RARE_SEEDS : RARE_LARGE_SEEDS;
+  const examples = rare.map((seed): [number] => [seed]);
   fc.assert(property, { numRuns, examples });
   return met;
 }

@@ -68,12 +68,12 @@ function beginAgain(model: RunModel, key: string): boolean {
   const fork = forkOfBranch(model, reference, suffix);
   const around = loopsAround(definition, fork?.taskReferenceName ?? reference);
   const iterations = suffix.split('__').slice(1);
-  const [loop, iteration] = [around.at(-1), iterations.at(-1)];
-  if (loop !== undefined) {
-    const outer = suffix.slice(0, suffix.length - `__${iteration}`.length);
+  for (const [level, loop] of around.entries()) {
+    const outer = iterations.slice(0, level).map((iteration) => `__${iteration}`);
+    const place = loop + outer.join('');
     // In an iteration that is not the newest one, the loop begins again.
-    if (values.entered.get(loop + outer)?.iteration !== Number(iteration)) {
-      beginAgain(model, loop + outer);
+    if (values.entered.get(place)?.iteration !== Number(iterations[level])) {
+      beginAgain(model, place);
       return false;
     }
   }
