@@ -1,8 +1,9 @@
-import { type EventOf, QUEUED, type Slot, type TaskNumber, WAITING } from '@sluice/core';
+import { QUEUED, type Slot, type TaskNumber, WAITING } from '@sluice/core';
 import { describe, expect, test } from 'vitest';
 import { advanceRecord, beginRecord, withText } from '../records/task-record.ts';
 import type { Passed } from '../rows/day-files.ts';
 import type { AnyRecord } from '../rows/stored-row.ts';
+import { submitted } from './submitted-fixture.ts';
 import { UnsavedSearch } from './unsaved-search.ts';
 import { UnsavedTask } from './unsaved-task.ts';
 
@@ -10,26 +11,6 @@ const NOW = 5000;
 const WHERE = { since: 3, sinceAt: NOW, position: 7 };
 const EVER = { since: 0, until: Number.POSITIVE_INFINITY };
 const ALL = { namespace: 'default', before: Number.MAX_SAFE_INTEGER, from: 0, limit: 100 };
-
-type Submitted = EventOf<'task_submitted'>;
-
-function submitted(task: number, beside: Partial<Submitted> = {}): Submitted {
-  const bytes = new TextEncoder().encode('before{"n":1}behind');
-  const input = { bytes, start: 6, end: 13 };
-  const texts = { shape: '', retry: '', timeouts: '', tags: '', callback: '', parent: '' };
-  return {
-    type: 'task_submitted',
-    slot: 0 as Slot,
-    task: task as TaskNumber,
-    runAt: 0,
-    dedupe: { words: new Uint32Array(8), start: 0, windowMs: 0 },
-    taskType: 'mail',
-    priority: 3,
-    ...texts,
-    input,
-    ...beside,
-  } as Submitted;
-}
 
 describe('a task that was only submitted', () => {
   test.each([

@@ -1,31 +1,16 @@
-import type { EventOf, Slot, TaskNumber } from '@sluice/core';
 import { expect, test } from 'vitest';
+import { inputOf, submitted } from './submitted-fixture.ts';
 import type { UnsavedTask } from './unsaved-task.ts';
 import { UnsavedTasks } from './unsaved-tasks.ts';
 
 const EVER = Number.POSITIVE_INFINITY;
-
-function submitted(task: number, input = `{"n":${task}}`): EventOf<'task_submitted'> {
-  const bytes = new TextEncoder().encode(input);
-  const texts = { shape: '', retry: '', timeouts: '', tags: '', callback: '', parent: '' };
-  return {
-    type: 'task_submitted',
-    slot: 0 as Slot,
-    task: task as TaskNumber,
-    runAt: 0,
-    taskType: 'mail',
-    priority: 3,
-    ...texts,
-    input: { bytes, start: 0, end: bytes.length },
-  } as unknown as EventOf<'task_submitted'>;
-}
 
 /** Tasks that were submitted one by one, each in a batch and a millisecond of its number. */
 function kept(numbers: readonly number[], input?: string): UnsavedTasks {
   const tasks = new UnsavedTasks();
   for (const number of numbers) {
     const where = { since: number, sinceAt: number, position: number + 1 };
-    tasks.addSubmitted(submitted(number, input), where);
+    tasks.addSubmitted(submitted(number, { input: inputOf(input ?? `{"n":${number}}`) }), where);
   }
   return tasks;
 }
@@ -120,7 +105,11 @@ test('inputs of any length and alphabet come back', () => {
   const inputs = ['', '""', '"ü𝄞"', JSON.stringify('x'.repeat(1024 * 1024)), '"z"'];
   const tasks = new UnsavedTasks();
   inputs.forEach((input, index) => {
-    tasks.addSubmitted(submitted(index + 1, input), { since: 0, sinceAt: 0, position: 1 });
+    tasks.addSubmitted(submitted(index + 1, { input: inputOf(input) }), {
+      since: 0,
+      sinceAt: 0,
+      position: 1,
+    });
   });
 
   expect(inputs.map((_, index) => tasks.read(index + 1))).toMatchObject(
@@ -136,8 +125,7 @@ test('a task keeps its own details, however many others come between', () => {
     tags: n % 2 === 0 ? '' : JSON.stringify({ n: `${n % 11}` }),
   });
   for (let n = 1; n <= 300; n++) {
-    const event = { ...submitted(n), ...detailsOf(n) };
-    tasks.addSubmitted(event, { since: 0, sinceAt: 0, position: 1 });
+    tasks.addSubmitted(submitted(n, detailsOf(n)), { since: 0, sinceAt: 0, position: 1 });
   }
 
   for (let n = 1; n <= 300; n++) {
