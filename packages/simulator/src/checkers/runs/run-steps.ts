@@ -252,6 +252,7 @@ function isEndedBy(command: ToldCommand['command'], run: RunStory, reference: st
 function endByHand(run: RunStory, { kind, reference, state, output }: StepEnded): void {
   const { model } = run;
   if (STEP_KINDS[kind] === 'DO_WHILE') run.leaveLoop(reference);
+  if (STEP_KINDS[kind] === 'FORK_JOIN_DYNAMIC') loseBranches(run, reference);
   const text = textOf(output);
   const entered = model.entered.get(reference);
   switch (stepStateName(state)) {
@@ -265,4 +266,18 @@ function endByHand(run: RunStory, { kind, reference, state, output }: StepEnded)
     default:
       model.report(reference, false, null);
   }
+}
+
+/**
+ * A call can end a fork only while it waits for values in blobs. The interpreter has them already,
+ * and had begun its branches.
+ */
+function loseBranches({ model }: RunStory, reference: string): void {
+  const fork = model.entered.get(reference);
+  for (const branch of fork?.branches ?? []) {
+    const key = branch + suffixOf(reference);
+    model.entered.delete(key);
+    model.values.steps.delete(key);
+  }
+  if (fork !== undefined) fork.branches = [];
 }

@@ -47,6 +47,23 @@ const PERMISSIVE = {
   ],
 };
 
+/** Has one branch, for each of which a value may be in a blob. */
+const DYNAMIC = {
+  tasks: [
+    {
+      taskReferenceName: 'fork',
+      type: 'FORK_JOIN_DYNAMIC',
+      dynamicForkTasksParam: 'tasks',
+      dynamicForkTasksInputParamName: 'inputs',
+      inputParameters: {
+        tasks: [{ name: 'a', taskReferenceName: 'branch' }],
+        inputs: { branch: { k: '${workflow.input.k}' } },
+      },
+    },
+    { taskReferenceName: 'join', type: 'JOIN' },
+  ],
+};
+
 class RunTest extends TestStory {
   readonly known = new KnownRuns();
   readonly stories: RunStories;
@@ -286,4 +303,17 @@ test('a step ends as the run below, which was cancelled while it waited to go on
   run.happens({ type: 'cancel_runs', ids }, [...below, ...above]);
 
   expect(run.stories.runs.get(RUN)?.state).toBe('cancelled');
+});
+
+test('a fork that is ended while it waits for values has no branches', () => {
+  const run = new RunTest(DYNAMIC);
+  const asked = { task: RUN, step: 1, reference: 'fork', evaluation: 1 };
+  run.happens(ALARM, [event('values_asked', asked)]);
+
+  const command = { type: 'operate_step', id: run.runId, reference: 'fork' };
+  const ended = stepEnded('fork', 'succeeded', 'FORK_JOIN_DYNAMIC');
+  run.happens(command as never, [ended, joined()]);
+
+  expect(run.stories.runs.get(RUN)?.steps.has('branch')).toBe(false);
+  expect(run.stories.runs.get(RUN)?.steps.get('join')?.state).toBe('succeeded');
 });
