@@ -80,7 +80,7 @@ function objects(schema: JsonSchema): Arbitrary<unknown> {
     });
 }
 
-/** Fields of which exactly one must be there. */
+/** Exactly one of these fields must be there. */
 function exclusive({ oneOf = [] }: JsonSchema): string[] {
   const names = oneOf.map(({ required = [], ...others }) =>
     Object.keys(others).length === 0 ? required : [],

@@ -6,7 +6,7 @@ import { ClusterStory } from './cluster-story.ts';
 import { SimDatabase } from './database/sim-database.ts';
 import { NOTHING } from './database/statement.ts';
 
-/** A story of which only the claims matter. */
+/** The checker, with nothing but claims to look at. */
 class Claims {
   readonly simulation = new Simulation({ seed: 1 });
   private readonly database = new SimDatabase({

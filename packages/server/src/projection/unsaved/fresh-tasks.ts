@@ -5,7 +5,7 @@ import type { Since, UnsavedTask } from './unsaved-task.ts';
 
 /** Tasks to which nothing has happened since their submit: nearly all of a backlog. */
 export class FreshTasks {
-  /** By ascending number; none is empty. */
+  /** By ascending number; only the last may be empty. */
   private readonly slabs: FreshSlab[] = [];
 
   /** Size of all in memory. */
@@ -16,7 +16,7 @@ export class FreshTasks {
   /** The record from which on the log is needed; undefined without tasks. */
   get oldest(): number | undefined {
     const [slab] = this.slabs;
-    if (slab === undefined) return undefined;
+    if (slab === undefined || slab.left === 0) return undefined;
     for (let place = 0; ; place++) if (slab.has(place)) return slab.sinceAt(place).since;
   }
 
@@ -27,7 +27,10 @@ export class FreshTasks {
     if (last !== undefined && event.task <= last.last) return undefined;
     const slab = last?.hasRoomFor(event) ? last : new FreshSlab();
     if (!slab.hasRoomFor(event)) return undefined;
-    if (slab !== last) this.slabs.push(slab);
+    if (slab !== last) {
+      this.slabs.push(slab);
+      if (last?.left === 0) this.drop(last);
+    }
     return new FreshTask(slab, slab.add(event, where));
   }
 
@@ -49,7 +52,7 @@ export class FreshTasks {
     if (slab === undefined || place === undefined) return undefined;
     const task = slab.taskAt(place);
     slab.forget(place);
-    if (slab.left === 0) this.drop(slab);
+    this.dropIfOver(slab);
     return task;
   }
 
@@ -63,8 +66,8 @@ export class FreshTasks {
   }
 
   /**
-   * Tasks that were submitted until then, and so many of the oldest that no more than `bytesMax`
-   * are left, in portions. Each portion is forgotten when the next one is asked for.
+   * Tasks that were submitted until then, in portions, and the oldest of the others while all
+   * together take more than `bytesMax`. Each portion is forgotten when the next one is asked for.
    */
   *due(until: number, bytesMax: number): Generator<UnsavedTask[]> {
     for (const slab of [...this.slabs]) {
@@ -77,7 +80,7 @@ export class FreshTasks {
       if (places.length === 0) return;
       yield places.map((place) => slab.taskAt(place));
       for (const place of places) slab.forget(place);
-      if (slab.left === 0) this.drop(slab);
+      this.dropIfOver(slab);
     }
   }
 
@@ -93,7 +96,12 @@ export class FreshTasks {
     return slabs[low];
   }
 
-  /** Not used again: searches may still read from it. */
+  /** The last one stays for the next task: a new one for each would cost more than the tasks. */
+  private dropIfOver(slab: FreshSlab): void {
+    if (slab.left === 0 && slab !== this.slabs.at(-1)) this.drop(slab);
+  }
+
+  /** Its places are not used again: searches may still read from it. */
   private drop(slab: FreshSlab): void {
     this.slabs.splice(this.slabs.indexOf(slab), 1);
   }

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { inputOf, submitted } from './submitted-fixture.ts';
 import type { UnsavedTask } from './unsaved-task.ts';
 import { UnsavedTasks } from './unsaved-tasks.ts';
@@ -77,6 +77,19 @@ test('the oldest are due when all together are too large', () => {
   expect([...due, ...left]).toEqual(upTo(10_000));
   expect(left.length * input.length).toBeLessThanOrEqual(bytesMax);
   expect(left.length * input.length).toBeGreaterThan(bytesMax / 3);
+});
+
+test('tasks that come one by one and leave at once share their place in memory', () => {
+  const made = vi.spyOn(globalThis, 'Float64Array');
+  const tasks = new UnsavedTasks();
+  for (let n = 1; n <= 1000; n++) {
+    tasks.addSubmitted(submitted(n), { since: n, sinceAt: n, position: n + 1 });
+    for (const rows of tasks.portion([tasks.get(n) as UnsavedTask])) expect(rows).toHaveLength(1);
+    expect([tasks.since, ...tasks.all()]).toEqual([undefined]);
+  }
+
+  expect(made.mock.calls.length).toBeLessThan(10);
+  made.mockRestore();
 });
 
 test('a portion that cannot be written stays', () => {

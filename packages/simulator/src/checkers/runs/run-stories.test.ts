@@ -47,7 +47,7 @@ const PERMISSIVE = {
   ],
 };
 
-/** Has one branch, for each of which a value may be in a blob. */
+/** A dynamic fork with one branch. The values of its inputs may be in blobs. */
 const DYNAMIC = {
   tasks: [
     {
