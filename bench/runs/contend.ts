@@ -1,19 +1,21 @@
-/** Measures one contender in a process that nothing else uses: `contend.ts NAME RUNS`. */
+/** Measures one contender in a process that nothing else uses: `contend.ts NAME RUNS FULL_RUNS`. */
 
 import { SHAPES, type Shape } from './contender.ts';
 import { CONTENDERS } from './contenders.ts';
 
 /** Runs under way at once. */
 const AT_ONCE = 64;
+/** Of the full number: code is as cold in front of few runs as in front of many. */
 const WARM_UP = 0.2;
 
-const [, , name, runs] = process.argv;
+const [, , name, runs, fullRuns] = process.argv;
 const contender = await CONTENDERS[name]();
 const open = await contender.open();
 try {
   for (const shape of SHAPES) {
-    const count = Math.ceil(Number(runs) / Math.sqrt(shape.steps));
-    await many(shape, Math.ceil(count * WARM_UP));
+    const share = 1 / Math.sqrt(shape.steps);
+    const count = Math.ceil(Number(runs) * share);
+    await many(shape, Math.ceil(Number(fullRuns) * share * WARM_UP));
     const startedAt = performance.now();
     await many(shape, count);
     const perSecond = (count * 1000) / (performance.now() - startedAt);

@@ -1,5 +1,5 @@
 import { usageOf } from '../usage.ts';
-import { SLOTS, WARM_UP, type Work } from './work.ts';
+import { SLOTS, type Work, warmUpOf } from './work.ts';
 
 const TASKS = 100_000;
 /** Number of tasks that are edited and become due. */
@@ -14,9 +14,10 @@ export const delayed: Work = {
   what: `create ${TASKS} tasks that are due in an hour (perSecond), edit ${EDITED} of them to be due soon, ${DUE.perSecond} a second; how late their handlers start (p50Ms, p99Ms); memory of the store for each of all (bytesEach)`,
   isAboutSubmits: false,
   run: async ({ store, client, worker }, share) => {
-    const count = Math.ceil(TASKS * share);
+    // Always the full number, for the memory of each; see `memory`.
+    const count = TASKS;
     const edited = Math.ceil(EDITED * share);
-    await client.call('delayed', { count: count * WARM_UP, atOnce: BULKS_AT_ONCE });
+    await client.call('delayed', { count: warmUpOf(TASKS), atOnce: BULKS_AT_ONCE });
     const before = await usageOf([store.pid]);
     const { startedAt, endedAt } = await client.call('delayed', { count, atOnce: BULKS_AT_ONCE });
     const after = await usageOf([store.pid]);
@@ -37,15 +38,16 @@ export const delayed: Work = {
 
 const EDITS = 20_000;
 
-/** Only the edits, all to a time that the run does not reach. */
+/** Only the edits, all to a time that the run does not reach. The first are edited before, too. */
 export const delayedEdit: Work = {
-  what: `edit ${EDITS} delayed tasks, each once, a hundred per call, four calls at once`,
+  what: `edit ${EDITS} delayed tasks, a hundred per call, four calls at once`,
   isAboutSubmits: false,
-  run: async ({ client }, share) => {
-    const count = Math.ceil(EDITS * share);
-    await client.call('delayed', { count, atOnce: BULKS_AT_ONCE });
+  // Always the full number, as of `drain`.
+  run: async ({ client }) => {
+    await client.call('delayed', { count: EDITS, atOnce: BULKS_AT_ONCE });
     const times = { fromMs: 3_600_000, toMs: 7_200_000 };
-    const { startedAt, endedAt } = await client.call('edit', { count, ...times });
-    return { perSecond: (count * 1000) / (endedAt - startedAt) };
+    await client.call('edit', { count: warmUpOf(EDITS), ...times });
+    const { startedAt, endedAt } = await client.call('edit', { count: EDITS, ...times });
+    return { perSecond: (EDITS * 1000) / (endedAt - startedAt) };
   },
 };

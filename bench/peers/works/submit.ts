@@ -1,5 +1,5 @@
 import type { Span } from '../client-role.ts';
-import { type Figures, WARM_UP, type Work } from './work.ts';
+import { type Figures, type Work, warmUpOf } from './work.ts';
 
 /** Calls in flight at once. */
 const BULKS_AT_ONCE = 4;
@@ -11,10 +11,11 @@ const SINGLE_TASKS = 10_000;
 export const submitBulk: Work = {
   what: `submit ${BULK_TASKS} tasks, as many per call as the contender advises, ${BULKS_AT_ONCE} calls at once`,
   isAboutSubmits: true,
-  run: async ({ client }, share) => {
-    const count = Math.ceil(BULK_TASKS * share);
-    await client.call('bulk', { count: count * WARM_UP, atOnce: BULKS_AT_ONCE });
-    return rate(count, await client.call('bulk', { count, atOnce: BULKS_AT_ONCE }));
+  // Always the full number, as of `drain`.
+  run: async ({ client }) => {
+    await client.call('bulk', { count: warmUpOf(BULK_TASKS), atOnce: BULKS_AT_ONCE });
+    const submits = { count: BULK_TASKS, atOnce: BULKS_AT_ONCE };
+    return rate(BULK_TASKS, await client.call('bulk', submits));
   },
 };
 
@@ -23,7 +24,7 @@ export const submitSingle: Work = {
   isAboutSubmits: true,
   run: async ({ client }, share) => {
     const count = Math.ceil(SINGLE_TASKS * share);
-    await client.call('single', { count: count * WARM_UP, atOnce: SINGLES_AT_ONCE });
+    await client.call('single', { count: warmUpOf(SINGLE_TASKS), atOnce: SINGLES_AT_ONCE });
     return rate(count, await client.call('single', { count, atOnce: SINGLES_AT_ONCE }));
   },
 };

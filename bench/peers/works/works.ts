@@ -1,5 +1,5 @@
 import { delayed, delayedEdit } from './delayed.ts';
-import { drain, throughput } from './finish.ts';
+import { drain, firstTasks, throughput } from './finish.ts';
 import { idle } from './idle.ts';
 import { latencyAt } from './latency.ts';
 import { memory } from './memory.ts';
@@ -14,6 +14,7 @@ export const WORKS: Readonly<Record<string, Work>> = {
   'submit-single': submitSingle,
   drain,
   throughput,
+  'first-tasks': firstTasks,
   'latency-100': latencyAt(100),
   'latency-2000': latencyAt(2000),
   delayed,
