@@ -102,11 +102,21 @@ export class ReportOutbox {
     this.logs.delete(lease);
   }
 
-  /** Takes as much as fits into one request; empty when nothing is pending. */
-  take(): SentReport[] {
+  /** Number of leases with something to report. */
+  get pending(): number {
+    return this.ready.size;
+  }
+
+  /**
+   * Takes the reports of at most so many leases, as many as fit into one request; empty when nothing
+   * is pending.
+   */
+  take(leasesMax = Number.POSITIVE_INFINITY): SentReport[] {
     const batch: SentReport[] = [];
     let bytes = 0;
+    let leases = 0;
     for (const [lease, words] of this.ready.entries()) {
+      if (leases === leasesMax) break;
       if (words.isAlone && batch.length > 0) continue;
       const lines = this.logs.get(lease)?.take(words.final !== undefined) ?? [];
       const reports = reportsOf(lease, words, lines);
@@ -115,6 +125,7 @@ export class ReportOutbox {
       if (isFull || (batch.length > 0 && bytes + more > REPORTS_BYTES_MAX)) break;
       batch.push(...reports);
       bytes += more;
+      leases += 1;
       this.ready.delete(lease);
       words.isInFlight = true;
       words.isStarted = false;

@@ -8,6 +8,9 @@ import { type Outcome, ReportOutbox, type SentReport } from './report-outbox.ts'
 /** The API's rule: a request is sent at once while fewer than two are in flight. */
 const IN_FLIGHT_MAX = 2;
 
+/** A group of more leases is not split: with so many slots, some soon ends by itself. */
+const GROUP_MAX = 32;
+
 /** Minimum time to wait for an answer, however short the leases are. */
 const ANSWER_WITHIN_MS_MIN = 1000;
 
@@ -64,6 +67,8 @@ export class ReportSender {
   private use: string | undefined;
   /** Whether the server has to hear of `use`. */
   private owesUse = false;
+  /** Long tasks have ended together. Their slots should not get their next tasks together, too. */
+  private isGroup = false;
   /** A server of an earlier version does not take it. */
   private isUseRefused = false;
   /** Set when the session is to be ended; called when that is done. */
@@ -106,12 +111,13 @@ export class ReportSender {
 
   /**
    * There is something to send, or a lease to keep alive. What is urgent leaves in this turn if
-   * nothing else is on its way; else it is as early with the others.
+   * nothing else is on its way; else the next request has half of what is pending.
    */
   pump(isUrgent = false): void {
     this.watchSilence();
-    if (isUrgent && this.lane.isIdle) this.lane.pump();
-    else this.lane.gather();
+    if (isUrgent && this.lane.isIdle) return this.lane.pump();
+    this.isGroup ||= isUrgent;
+    this.lane.gather();
   }
 
   /** Replaces the worker's capacity or its types; the newest values count. */
@@ -142,7 +148,7 @@ export class ReportSender {
 
   private next(): LaneRequest | undefined {
     if (this.session === '') return undefined;
-    const reports = this.outbox.take();
+    const reports = this.outbox.take(this.leasesOfNext());
     const offer = this.isOfferInFlight ? undefined : this.offer;
     const use = this.owesUse ? this.use : undefined;
     const isNothing = reports.length === 0 && offer === undefined && use === undefined;
@@ -168,6 +174,14 @@ export class ReportSender {
         return isServed;
       },
     };
+  }
+
+  /** How many leases the next request reports on. */
+  private leasesOfNext(): number {
+    const { isGroup } = this;
+    this.isGroup = false;
+    const { pending } = this.outbox;
+    return isGroup && pending <= GROUP_MAX ? Math.ceil(pending / 2) : pending;
   }
 
   private forgetOffer(): void {
