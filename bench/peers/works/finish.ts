@@ -8,8 +8,8 @@ const CALL_TASKS = 100;
 const WITHIN_MS = 120_000;
 
 /**
- * The backlog exists before the worker starts. Always the full number: a tenth of a second would not
- * tell contenders apart, and the rate of some falls with the length of the backlog.
+ * The backlog exists before the worker starts. Always the full number: a tenth of a second would
+ * not tell contenders apart, and the rate of some falls with the length of the backlog.
  */
 export const drain: Work = {
   what: `${TASKS} tasks wait; from the start of a worker with ${SLOTS} slots to the end of the last handler`,

@@ -29,8 +29,8 @@ export const SLOTS = 100;
 const WARM_UP = 0.4;
 
 /**
- * Number of tasks that run before the clock starts, to warm up compilers and caches. It follows from
- * the full number: code is as cold in front of few tasks as in front of many.
+ * Number of tasks that run before the clock starts, to warm up compilers and caches. It follows
+ * from the full number: code is as cold in front of few tasks as in front of many.
  */
 export function warmUpOf(fullTasks: number): number {
   return fullTasks * WARM_UP;

@@ -14,7 +14,7 @@ describe('reports of one turn', () => {
     expect(worker.requests.map(leasesIn)).toEqual([['l_1', 'l_2', 'l_3']]);
   });
 
-  test('of long tasks that end in one turn the first is reported at once, and the others in halves', () => {
+  test('the first of long tasks that end together is reported at once, others in halves', () => {
     const leases = ['l_1', 'l_2', 'l_3', 'l_4', 'l_5', 'l_6'];
     const worker = WorkerUnderTest.welcomed({}, ...leases);
     worker.isOneTurn = true;

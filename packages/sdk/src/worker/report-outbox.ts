@@ -107,10 +107,7 @@ export class ReportOutbox {
     return this.ready.size;
   }
 
-  /**
-   * Takes the reports of at most so many leases, as many as fit into one request; empty when nothing
-   * is pending.
-   */
+  /** Takes the reports of so many leases, or as many as fit into one request; empty for none. */
   take(leasesMax = Number.POSITIVE_INFINITY): SentReport[] {
     const batch: SentReport[] = [];
     let bytes = 0;
