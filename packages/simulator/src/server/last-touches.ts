@@ -1,6 +1,7 @@
 import {
   type Event,
   EventDecoder,
+  type EventOf,
   parseRunId,
   parseTaskId,
   type RecordWriter,
@@ -19,6 +20,8 @@ export class LastTouches {
   private readonly records = new Map<number, number>();
   private readonly runOfTask = new Map<number, number>();
   private readonly parentOfRun = new Map<number, number>();
+  /** The child that each step started last, by the number of its run and its reference. */
+  private readonly childOfStep = new Map<string, number>();
   private readonly decoder = new EventDecoder();
 
   /** The newest batch as far as it is written, and the length of the log before it. */
@@ -50,8 +53,8 @@ export class LastTouches {
     if (!('task' in event) || NAMES_ONLY.test(event.type)) return;
     const { task } = event;
     if (event.type === 'step_submitted') this.runOfTask.set(task, event.run);
-    if (event.type === 'child_started') this.parentOfRun.set(task, event.parent);
-    if (event.type === 'run_readmitted') this.parentOfRun.set(task, event.parent);
+    if (event.type === 'child_started') this.startChild(event);
+    if (event.type === 'run_readmitted') this.readmit(event);
     this.records.set(task, record);
     // A task that is forgotten left its run before: at a reset of its step, or with the run.
     const run = event.type === 'task_forgotten' ? undefined : this.runOfTask.get(task);
@@ -60,4 +63,21 @@ export class LastTouches {
     const parent = isOfParent ? this.parentOfRun.get(task) : undefined;
     if (parent !== undefined) this.records.set(parent, record);
   }
+
+  /** A step that was reset starts another child. What the one before does is nothing to its run. */
+  private startChild(event: EventOf<'child_started'>): void {
+    const step = stepOf(event);
+    this.parentOfRun.delete(this.childOfStep.get(step) ?? 0);
+    this.childOfStep.set(step, event.task);
+    this.parentOfRun.set(event.task, event.parent);
+  }
+
+  private readmit(event: EventOf<'run_readmitted'>): void {
+    const current = this.childOfStep.get(stepOf(event)) ?? event.task;
+    if (current === event.task) this.parentOfRun.set(event.task, event.parent);
+  }
+}
+
+function stepOf({ parent, reference }: EventOf<'child_started'> | EventOf<'run_readmitted'>) {
+  return `${parent} ${reference}`;
 }
