@@ -219,6 +219,17 @@ function asked(): Promise<IncomingMessage> {
   });
 }
 
+/** Takes a backup once the server has noticed that nobody reads the one before. */
+async function nextBackup(): Promise<string> {
+  let target = '';
+  const isTaken = async () => {
+    target = fresh('after');
+    return (await runSluice(['backup', target, '--url', server.url])).code === 0;
+  };
+  await waitUntil(isTaken, { what: 'another backup may be taken', timeoutMs: 30_000 });
+  return target;
+}
+
 describe('somebody dies in the middle', () => {
   test('a command that is killed leaves what nobody takes for a backup', async () => {
     const target = fresh('killed');
@@ -239,15 +250,8 @@ describe('somebody dies in the middle', () => {
 
   test('a reader that takes nothing is cut, and the next backup is whole', async () => {
     const stalled = await asked();
-    const target = fresh('after');
-    const isFree = async () => {
-      const answer = await asked();
-      answer.destroy();
-      return answer.statusCode === 200;
-    };
 
-    await waitUntil(isFree, { what: 'another backup may be taken', timeoutMs: 30_000 });
-    await takeBackup(server.url, target);
+    const target = await nextBackup();
 
     // Unread data is lost with the connection, including the end of the backup.
     const text = await new Promise<string>((resolve) => {
@@ -274,6 +278,7 @@ describe('somebody dies in the middle', () => {
   test('a server that is killed leaves no backup, and starts again', async () => {
     const target = fresh('cut');
     const staged = join(folder, 'data', 'backup.unfinished');
+    await nextBackup();
     const taking = runSluice(['backup', target, '--url', server.url]);
     const hasBegun = () => existsSync(join(`${target}.unfinished`, 'projection'));
     await waitUntil(hasBegun, { what: 'the backup has begun', timeoutMs: 30_000 });
