@@ -14,12 +14,12 @@ export const delayed: Work = {
   what: `create ${TASKS} tasks that are due in an hour (perSecond), edit ${EDITED} of them to be due soon, ${DUE.perSecond} a second; how late their handlers start (p50Ms, p99Ms); memory of the store for each of all (bytesEach)`,
   isAboutSubmits: false,
   run: async ({ store, client, worker }, share) => {
-    // Always the full number, for the memory of each; see `memory`.
-    const count = TASKS;
     const edited = Math.ceil(EDITED * share);
     await client.call('delayed', { count: warmUpOf(TASKS), atOnce: BULKS_AT_ONCE });
     const before = await usageOf([store.pid]);
-    const { startedAt, endedAt } = await client.call('delayed', { count, atOnce: BULKS_AT_ONCE });
+    // Always the full number, for the memory of each; see `memory`.
+    const submits = { count: TASKS, atOnce: BULKS_AT_ONCE };
+    const { startedAt, endedAt } = await client.call('delayed', submits);
     const after = await usageOf([store.pid]);
     await worker.call('work', { slots: SLOTS });
     const toMs = DUE.fromMs + (edited * 1000) / DUE.perSecond;
@@ -28,10 +28,10 @@ export const delayed: Work = {
     const starts = await worker.call('allStarts');
     const lateMs = starts.map(({ n, at }) => at - dueAt[n]).sort((a, b) => a - b);
     return {
-      perSecond: (count * 1000) / (endedAt - startedAt),
+      perSecond: (TASKS * 1000) / (endedAt - startedAt),
       p50Ms: lateMs[Math.floor((lateMs.length - 1) * 0.5)],
       p99Ms: lateMs[Math.floor((lateMs.length - 1) * 0.99)],
-      bytesEach: (after.residentBytes - before.residentBytes) / count,
+      bytesEach: (after.residentBytes - before.residentBytes) / TASKS,
     };
   },
 };

@@ -19,7 +19,7 @@ export interface Work {
   readonly what: string;
   /** Whether to run contenders that differ only in their submits. */
   readonly isAboutSubmits: boolean;
-  /** Runs with `share` of the full number of tasks, or of the full time. */
+  /** Runs with `share` of the full number of tasks, or of the full time, where that takes long. */
   readonly run: (stage: Stage, share: number) => Promise<Figures>;
 }
 

@@ -107,7 +107,7 @@ export class ReportOutbox {
     return this.ready.size;
   }
 
-  /** Takes the reports of so many leases, or as many as fit into one request; empty for none. */
+  /** Takes what fits into one request, of at most `leasesMax` leases; may be empty. */
   take(leasesMax = Number.POSITIVE_INFINITY): SentReport[] {
     const batch: SentReport[] = [];
     let bytes = 0;

@@ -8,7 +8,7 @@ import { type Outcome, ReportOutbox, type SentReport } from './report-outbox.ts'
 /** The API's rule: a request is sent at once while fewer than two are in flight. */
 const IN_FLIGHT_MAX = 2;
 
-/** A group of more leases is not split: with so many slots, some soon ends by itself. */
+/** A larger group is not split: with that many slots, one of the others is soon free. */
 const GROUP_MAX = 32;
 
 /** Minimum time to wait for an answer, however short the leases are. */
